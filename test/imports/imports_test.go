@@ -82,6 +82,11 @@ func TestImportGraph(t *testing.T) {
 			},
 		},
 		{
+			name:    "only the command mcp knows the protocol",
+			applies: func(p string) bool { return !under(p, "internal/cli/mcpcmd") },
+			banned:  func(i string) bool { return under(i, "github.com/modelcontextprotocol") },
+		},
+		{
 			name: "no cobra outside the commands",
 			applies: func(p string) bool {
 				return !under(p, "cmd", "internal/cli", "internal/present", "internal/governance", "internal/sandbox", "internal/snapshot", "internal/doctor")

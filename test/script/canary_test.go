@@ -266,7 +266,7 @@ users:
 	}
 
 	// The MCP server.
-	session := connectMCP(t, home, "--kubeconfig", config, "--context", "t")
+	session := connectMCP(t, home, nil, "--kubeconfig", config, "--context", "t")
 	for tool, args := range map[string]map[string]any{"get_job": {"name": "planted"}, "list_jobs": {"all_namespaces": true}, "list_pods": {"name": "planted"}, "explain_job": {"name": "planted"},
 		"get_log": {"name": "planted", "tail": 2}, "doctor": {}, "list_templates": {}} {
 		r := callTool(t, session, tool, args)

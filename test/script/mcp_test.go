@@ -3,6 +3,8 @@ package script
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,11 +15,12 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	fake "github.com/hyperpod-cli/hyperpod/test/aws"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 // connectMCP starts `hyperpod mcp` and connects the official client to it.
-func connectMCP(t *testing.T, home string, args ...string) *mcp.ClientSession {
+func connectMCP(t *testing.T, home string, env []string, args ...string) *mcp.ClientSession {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -26,6 +29,7 @@ func connectMCP(t *testing.T, home string, args ...string) *mcp.ClientSession {
 	cmd := exec.CommandContext(t.Context(), self, append([]string{"mcp"}, args...)...)
 	cmd.Args[0] = "hyperpod"
 	cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "KUBECONFIG=", "TZ=UTC", "LANG=C.UTF-8", "USER=ada"}
+	cmd.Env = append(cmd.Env, env...)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
@@ -59,7 +63,7 @@ func callTool(t *testing.T, s *mcp.ClientSession, name string, args map[string]a
 // its command, which its schema describes, behind the words that mark it as data.
 func TestMCPReads(t *testing.T) {
 	t.Parallel()
-	s := connectMCP(t, t.TempDir(), "--sandbox")
+	s := connectMCP(t, t.TempDir(), nil, "--sandbox")
 	teams, err := os.ReadFile("../../examples/teams.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -70,13 +74,16 @@ func TestMCPReads(t *testing.T) {
 		args   map[string]any
 		schema string
 	}{
-		"list_jobs": {map[string]any{"all_namespaces": true}, "list-jobs"}, "get_job": {running, ""}, "explain_job": {of, "explain-job"}, "list_pods": {running, "list-pods"},
+		"list_jobs": {map[string]any{"all_namespaces": true, "verbose": true}, "list-jobs"}, "get_job": {running, "get-job"}, "explain_job": {of, "explain-job"}, "list_pods": {running, "list-pods"},
 		"get_log":     {map[string]any{"name": "vit-huge", "namespace": "hyperpod-ns-researchers", "tail": 2}, ""},
 		"dry_run_job": {map[string]any{"name": "x", "namespace": "hyperpod-ns-researchers", "template": "smpv2-llama2", "node_count": 4}, "admission-check"},
 		"get_quota":   {map[string]any{"team": "researchers"}, "get-quota"}, "get_queue": {nil, "get-queue"}, "get_usage": {map[string]any{"all_namespaces": true}, "get-usage"},
 		"simulate":        {map[string]any{"set": []string{"researchers.borrow-limit=0"}}, "simulate"},
-		"governance_plan": {map[string]any{"governance": string(teams)}, "governance-plan"}, "governance_check": {map[string]any{"governance": string(teams)}, ""},
-		"governance_audit": {nil, "governance-audit"}, "list_templates": {nil, ""}, "get_template": {map[string]any{"name": "pytorch"}, ""}, "list_instance_types": {nil, ""},
+		"governance_plan": {map[string]any{"governance": string(teams)}, "governance-plan"}, "governance_check": {map[string]any{"governance": string(teams)}, "governance-check"},
+		"governance_audit": {nil, "governance-audit"}, "governance_export": {nil, "governance.schema"}, "governance_rbac": {map[string]any{"team": "researchers"}, ""},
+		"list_templates": {nil, "list-templates"}, "get_template": {map[string]any{"name": "pytorch"}, "get-template"}, "list_instance_types": {nil, "list-instance-types"},
+		"validate_template": {map[string]any{"template": "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: x}\nspec: {}\n"}, "validate-template"},
+		"get_capacity":      {nil, "get-quota-by"}, "report": {map[string]any{"since": "7d"}, "report"},
 		"doctor": {map[string]any{"namespace": "hyperpod-ns-researchers"}, "doctor"},
 	}
 	listed := 0
@@ -84,7 +91,7 @@ func TestMCPReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if listed++; !tool.Annotations.ReadOnlyHint {
+		if listed++; !tool.Annotations.ReadOnlyHint || *tool.Annotations.DestructiveHint || *tool.Annotations.OpenWorldHint {
 			t.Errorf("%s may write", tool.Name)
 		}
 		c, ok := calls[tool.Name]
@@ -114,6 +121,11 @@ func TestMCPReads(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", tool.Name, err)
 		}
+		// The schema in the list is that of the resource, which every validator can compile.
+		announced, err := json.Marshal(tool.OutputSchema)
+		if err != nil || strings.Contains(string(announced), "$schema") || fixture.Validator(announced)(document) != nil || fixture.Validator(announced)([]byte("{}")) == nil {
+			t.Errorf("%s: %v: %s", tool.Name, err, announced)
+		}
 	}
 	if listed != len(calls) {
 		t.Errorf("%d tools, want %d", listed, len(calls))
@@ -137,12 +149,71 @@ func TestMCPReads(t *testing.T) {
 	}
 }
 
+// TestMCPAccount: tools read HyperPod clusters, but not beside a sandbox, whose users expect
+// that nothing else is read.
+func TestMCPAccount(t *testing.T) {
+	t.Parallel()
+	account := fake.New(fake.Options{})
+	end, err := fillAccount(t.TempDir(), account, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	endpoint := httptest.NewServer(account)
+	defer endpoint.Close()
+	var env []string
+	for name, value := range awsEnv(endpoint.URL) {
+		env = append(env, name+"="+value)
+	}
+	s := connectMCP(t, t.TempDir(), env)
+	for tool, args := range map[string]map[string]any{"get_clusters": nil, "describe_cluster": {"cluster": "ml-prod"}, "list_cluster_nodes": {"cluster": "ml-prod", "faulty": false}, "list_cluster_events": {"cluster": "ml-prod", "tail": 1}} {
+		r := callTool(t, s, tool, args)
+		if r.IsError || !strings.Contains(texts(r), "ml-prod") && !strings.Contains(texts(r), "accelerated-p5") {
+			t.Errorf("%s: %s", tool, texts(r))
+		}
+	}
+}
+
+// TestMCPEnd: a client may close its side after its requests; they are answered. Each answer
+// is a line, and one that is cancelled is none.
+func TestMCPEnd(t *testing.T) {
+	t.Parallel()
+	in := strings.Join([]string{
+		`{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":7,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"list_instance_types","arguments":{"accelerator":"trainium"}}}`,
+		`{"jsonrpc":"2.0","id":9,"method":"no/such"}`,
+	}, "\n") + "\n"
+	home := t.TempDir()
+	cmd := command(t, []string{"hyperpod", "mcp", "--sandbox"}, []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")})
+	cmd.Stdin = strings.NewReader(in)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		var a struct {
+			ID    any
+			Error *struct{ Code int }
+		}
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		answers[fmt.Sprint(a.ID)] = line
+	}
+	if len(answers) != 4 || !strings.Contains(answers["a"], `"protocolVersion":"2025-06-18"`) || !strings.Contains(answers["8"], "ml.trn1.32xlarge") || !strings.Contains(answers["9"], "-32601") {
+		t.Errorf("%s", out)
+	}
+}
+
 // TestMCPWrites: a write is previewed, and made only with the token of the preview, once, and
 // with the same arguments.
 func TestMCPWrites(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	s := connectMCP(t, home, "--sandbox", "--allow", "start,cancel,patch")
+	s := connectMCP(t, home, nil, "--sandbox", "--allow", "start,cancel,patch")
 	args := map[string]any{"name": "x", "namespace": "hyperpod-ns-researchers", "template": "smpv2-llama2", "node_count": 1, "priority": "training"}
 	with := func(more ...any) map[string]any {
 		out := map[string]any{}
@@ -206,7 +277,7 @@ func TestMCPHostile(t *testing.T) {
 	if _, err := run(t, home, "start-job", "bad", "--template", "smpv2-llama2", "--node-count", "1", "-n", "hyperpod-ns-researchers", "--sandbox", "--annotation", "note="+evil, "--label", "x=y"); err != nil {
 		t.Fatal(err)
 	}
-	s := connectMCP(t, home, "--sandbox")
+	s := connectMCP(t, home, nil, "--sandbox")
 	r := callTool(t, s, "get_job", map[string]any{"name": "bad", "namespace": "hyperpod-ns-researchers", "verbose": true})
 	parts := strings.Split(texts(r), "\n---\n")
 	for _, p := range parts[:len(parts)-1] {
@@ -226,7 +297,7 @@ func TestMCPHostile(t *testing.T) {
 // TestMCPPrompts: the prompts name tools that exist, and every resource can be read.
 func TestMCPPrompts(t *testing.T) {
 	t.Parallel()
-	s := connectMCP(t, t.TempDir(), "--sandbox")
+	s := connectMCP(t, t.TempDir(), nil, "--sandbox")
 	p, err := s.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "why-is-my-job-waiting", Arguments: map[string]string{"job": "a\"\nb"}})
 	if err != nil || !strings.Contains(p.Messages[0].Content.(*mcp.TextContent).Text, `Why is my job "a' b" waiting?`) {
 		t.Errorf("%v %+v", err, p)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/mcp"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -32,38 +31,35 @@ type preview struct {
 	at   time.Time
 }
 
+// answer is what a tool answers.
+type answer struct {
+	// texts are shown to the model, in order.
+	texts []string
+	// structured is the last text as a JSON object, nil where it is none.
+	structured json.RawMessage
+	failed     bool
+}
+
 // toolbox runs commands for tools, one after the other.
 type toolbox struct {
 	o *Options
+	// turn is held by the tool that runs: the admission check has settings of the process.
+	turn chan struct{}
 	// pending are previews by token.
 	pending map[string]preview
 }
 
-// tools are those that the options allow.
-func (t *toolbox) tools() []mcp.Tool {
-	var out []mcp.Tool
-	for _, c := range commands() {
-		if c.write != "" && !slices.Contains(t.o.Allow, c.write) {
-			continue
-		}
-		help := c.help
-		if c.schema != "" {
-			help += " The document's schema is the resource " + schemaURI(c.schema) + "."
-		}
-		out = append(out, mcp.Tool{Name: c.name, Title: c.title, Description: help, InputSchema: c.inputSchema(),
-			Annotations: mcp.Annotations{ReadOnly: c.write == "", Destructive: c.write == "cancel", Idempotent: c.write != "start", OpenWorld: false},
-			Call: func(ctx context.Context, arguments map[string]any) (mcp.Result, error) {
-				return t.call(ctx, c, arguments)
-			}})
-	}
-	return out
-}
-
 // call runs the command of a tool: of one that writes, the preview or what was previewed.
-func (t *toolbox) call(ctx context.Context, c command, arguments map[string]any) (mcp.Result, error) {
+func (t *toolbox) call(ctx context.Context, c command, arguments map[string]any) (answer, error) {
+	select {
+	case t.turn <- struct{}{}:
+		defer func() { <-t.turn }()
+	case <-ctx.Done():
+		return answer{}, ctx.Err()
+	}
 	args, input, err := c.commandLine(arguments)
 	if err != nil {
-		return mcp.Result{Texts: []string{err.Error()}, Failed: true}, nil
+		return answer{texts: []string{err.Error()}, failed: true}, nil
 	}
 	if c.write == "" {
 		return t.run(ctx, c, nil, args, input)
@@ -82,7 +78,7 @@ func (t *toolbox) call(ctx context.Context, c command, arguments map[string]any)
 		return t.run(ctx, c, nil, args, input)
 	}
 	r, err := t.run(ctx, c, c.preview, args, input)
-	if err != nil || r.Failed {
+	if err != nil || r.failed {
 		return r, err
 	}
 	for token, p := range t.pending {
@@ -92,11 +88,11 @@ func (t *toolbox) call(ctx context.Context, c command, arguments map[string]any)
 	}
 	token := rand.Text()
 	t.pending[token] = preview{line, now}
-	r.Texts = append([]string{"This is a preview. Nothing has changed. Show it to the user. If the user agrees, call " + c.name + " again with the same arguments and token " + token + "."}, r.Texts...)
+	r.texts = append([]string{"This is a preview. Nothing has changed. Show it to the user. If the user agrees, call " + c.name + " again with the same arguments and token " + token + "."}, r.texts...)
 	return r, nil
 }
 
-func failure(text string) mcp.Result { return mcp.Result{Texts: []string{text}, Failed: true} }
+func failure(text string) answer { return answer{texts: []string{text}, failed: true} }
 
 // commandLine returns the arguments of the command and what it reads from stdin.
 func (c command) commandLine(arguments map[string]any) (args []string, input string, err error) {
@@ -121,7 +117,7 @@ func (c command) commandLine(arguments map[string]any) (args []string, input str
 			}
 		}
 	}
-	if input != "" && !slices.Contains(args, "-f") {
+	if input != "" && c.takesFile() {
 		args = append(args, "-f", "-")
 	}
 	if c.lines && arguments["tail"] == nil {
@@ -131,6 +127,11 @@ func (c command) commandLine(arguments map[string]any) (args []string, input str
 		args = append(append(args, "--"), positional...)
 	}
 	return args, input, nil
+}
+
+// takesFile reports a command whose input is a file of -f that its line does not name.
+func (c command) takesFile() bool {
+	return !slices.Contains(strings.Fields(c.line), "-f") && !slices.Contains(strings.Fields(c.line), "-")
 }
 
 // texts are the values of an argument as text.
@@ -151,7 +152,7 @@ func texts(value any) (out []string) {
 }
 
 // run runs a command line with more flags and returns its document, or its error.
-func (t *toolbox) run(ctx context.Context, c command, more, args []string, input string) (mcp.Result, error) {
+func (t *toolbox) run(ctx context.Context, c command, more, args []string, input string) (answer, error) {
 	var out, problems bytes.Buffer
 	of := t.o.Factory
 	io := &output.IO{In: strings.NewReader(input), Out: &out, Err: &problems, UTF8: true, Now: of.IO.Now}
@@ -171,31 +172,31 @@ func (t *toolbox) run(ctx context.Context, c command, more, args []string, input
 	}
 	code := t.o.run(ctx, f, slices.Concat(args[:min(n, at)], given, args[min(n, at):]))
 	if ctx.Err() != nil {
-		return mcp.Result{}, ctx.Err()
+		return answer{}, ctx.Err()
 	}
 	text := strings.TrimSpace(out.String())
 	if len(text) > mostAnswer {
 		return failure(fmt.Sprintf("the answer has %d bytes, more than %d: ask for less, for example for one namespace or team", len(text), mostAnswer)), nil
 	}
-	r := mcp.Result{Failed: code != errs.OK && text == ""}
+	r := answer{failed: code != errs.OK && text == ""}
 	notes := strings.TrimSpace(problems.String())
 	if text != "" {
-		r.Texts = append(r.Texts, dataNotice)
+		r.texts = append(r.texts, dataNotice)
 	}
 	if code != errs.OK && text != "" {
-		r.Texts = append(r.Texts, "Exit code "+strconv.Itoa(int(code))+": "+meanings[code]+".")
+		r.texts = append(r.texts, "Exit code "+strconv.Itoa(int(code))+": "+meanings[code]+".")
 	}
 	if notes != "" {
-		r.Texts = append(r.Texts, notes)
+		r.texts = append(r.texts, notes)
 	}
 	if text != "" {
-		r.Texts = append(r.Texts, text)
+		r.texts = append(r.texts, text)
 	}
-	if len(r.Texts) == 0 {
-		r.Texts = []string{"done"}
+	if len(r.texts) == 0 {
+		r.texts = []string{"done"}
 	}
 	if !c.lines && strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
-		r.Structured = json.RawMessage(text)
+		r.structured = json.RawMessage(text)
 	}
 	return r, nil
 }

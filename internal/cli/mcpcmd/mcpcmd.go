@@ -10,7 +10,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/mcp"
 )
 
 // Run runs one command line with its own factory, as a process of its own would.
@@ -63,12 +62,6 @@ marked as data.`,
 	cmd.Flags().StringSliceVar(&o.Allow, "allow", nil, "tools that write: "+strings.Join(Writes(), ", ")+" (default none)")
 	factory.Complete(cmd, "allow", Writes()...)
 	return cmd
-}
-
-func serve(ctx context.Context, o *Options) error {
-	t := &toolbox{o: o, pending: map[string]preview{}}
-	s := &mcp.Server{Name: "hyperpod", Version: o.Factory.Version, Instructions: instructions, Tools: t.tools(), Resources: resources(), Prompts: prompts()}
-	return s.Serve(ctx, o.Factory.IO.In, o.Factory.IO.Out)
 }
 
 // instructions introduce the server to a model.

@@ -1,0 +1,119 @@
+package mcpcmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hyperpod-cli/hyperpod/docs"
+)
+
+// serve answers the client on stdin and stdout until it closes the connection.
+func serve(ctx context.Context, o *Options) error {
+	s, err := newServer(o)
+	if err != nil {
+		return err
+	}
+	return s.Run(ctx, patient{&mcp.IOTransport{Reader: io.NopCloser(o.Factory.IO.In), Writer: unclosed{o.Factory.IO.Out}}})
+}
+
+// unclosed is a writer that another one closes.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// newServer has the tools that the options allow, the documents and the prompts. None of
+// them changes while it runs, so clients need no notifications about their lists.
+func newServer(o *Options) (*mcp.Server, error) {
+	s := mcp.NewServer(&mcp.Implementation{Name: "hyperpod", Version: o.Factory.Version}, &mcp.ServerOptions{Instructions: instructions,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}})
+	t := &toolbox{o: o, turn: make(chan struct{}, 1), pending: map[string]preview{}}
+	practice := o.Factory.Global.Sandbox != "" || o.Factory.Global.Snapshot != ""
+	for _, c := range commands() {
+		if c.write != "" && !slices.Contains(o.Allow, c.write) || c.account && practice {
+			continue
+		}
+		if err := t.add(s, c); err != nil {
+			return nil, fmt.Errorf("tool %s: %w", c.name, err)
+		}
+	}
+	addResources(s)
+	addPrompts(s)
+	return s, nil
+}
+
+// add adds a tool to the server. Its arguments are checked against its schema; documents
+// pass as they are, byte for byte.
+func (t *toolbox) add(s *mcp.Server, c command) error {
+	input := c.inputSchema()
+	accepts, err := input.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	closed := false
+	tool := &mcp.Tool{Name: c.name, Title: c.title, Description: c.help, InputSchema: input,
+		Annotations: &mcp.ToolAnnotations{Title: c.title, ReadOnlyHint: c.write == "", IdempotentHint: c.write != "start", OpenWorldHint: &closed}}
+	destructive := c.write == "cancel"
+	tool.Annotations.DestructiveHint = &destructive
+	if c.schema != "" {
+		tool.Description += " The document's schema is the resource " + schemaURI(c.schema) + "."
+		if tool.OutputSchema, err = outputSchema(c.schema); err != nil {
+			return err
+		}
+	}
+	s.AddTool(tool, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		arguments, err := checked(r.Params.Arguments, accepts)
+		if err != nil {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: c.name + ": " + err.Error()}
+		}
+		a, err := t.call(ctx, c, arguments)
+		if err != nil {
+			return nil, err
+		}
+		return a.result(), nil
+	})
+	return nil
+}
+
+// outputSchema is the schema of a document without the name of its dialect, which is the
+// default of the protocol: clients whose validator does not know that name refuse the tool.
+func outputSchema(name string) (any, error) {
+	data, err := docs.Files.ReadFile("schema/" + name + ".json")
+	if err != nil {
+		return nil, err
+	}
+	var schema map[string]any
+	err = json.Unmarshal(data, &schema)
+	delete(schema, "$schema")
+	delete(schema, "$id")
+	return schema, err
+}
+
+// checked decodes arguments that their schema accepts.
+func checked(data json.RawMessage, accepts *jsonschema.Resolved) (map[string]any, error) {
+	arguments := map[string]any{}
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, &arguments); err != nil {
+			return nil, err
+		}
+	}
+	return arguments, accepts.Validate(arguments)
+}
+
+// result is the answer in the terms of the protocol.
+func (a answer) result() *mcp.CallToolResult {
+	r := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: a.failed}
+	for _, text := range a.texts {
+		r.Content = append(r.Content, &mcp.TextContent{Text: text})
+	}
+	if a.structured != nil {
+		r.StructuredContent = a.structured
+	}
+	return r
+}
