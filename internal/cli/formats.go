@@ -21,7 +21,7 @@ func formatsOf() map[string][]output.Name {
 	page := with(output.JSON, output.YAML, output.TableFormat, output.NameFormat)
 	table := with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.NameFormat)
 	measured := with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.NameFormat, output.Prometheus)
-	return map[string][]output.Name{
+	formats := map[string][]output.Name{
 		"hyperpod start-job":           page,
 		"hyperpod list-jobs":           table,
 		"hyperpod get-job":             page,
@@ -72,6 +72,12 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod replace-cluster-nodes":   page,
 		"hyperpod delete-cluster-nodes":    page,
 	}
+	for path, names := range formats {
+		if i := slices.Index(names, output.JSON); i >= 0 {
+			formats[path] = slices.Insert(slices.Clone(names), i+1, output.JSONLines)
+		}
+	}
+	return formats
 }
 
 // addFormats gives every command an -o of its own that lists its formats in help
@@ -115,6 +121,7 @@ func checkFormat(f *factory.Factory, cmd *cobra.Command) error {
 	has := formatsOf()[cmd.CommandPath()]
 	switch {
 	case slices.Contains(has, output.Name(name)):
+		f.Global.Output = name + f.Global.Output[len(name):] // lower case
 		return nil
 	case len(has) == 0:
 		return errs.Usagef("%s does not support -o", strings.TrimPrefix(cmd.CommandPath(), "hyperpod ")).Suggest(helpOf(cmd))

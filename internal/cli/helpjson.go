@@ -59,7 +59,7 @@ func addHelpJSON(f *factory.Factory, root *cobra.Command) {
 		plain := help.Run
 		help.Run = nil
 		help.RunE = func(c *cobra.Command, args []string) error {
-			if !*asJSON && f.Global.Output != string(output.JSON) {
+			if !*asJSON && !f.WantsJSON() {
 				plain(c, args)
 				return nil
 			}
@@ -67,7 +67,7 @@ func addHelpJSON(f *factory.Factory, root *cobra.Command) {
 			if err != nil || len(rest) > 0 {
 				return errs.Usagef("command %q not found", strings.Join(args, " ")).Suggest(errs.Run("help"))
 			}
-			return output.Print(f.IO, output.Format{Name: output.JSON}, helpOfTree(f, of), nil, nil)
+			return output.Print(f.IO, output.Format{Name: output.JSON, Compact: f.Global.Output == string(output.JSONLines)}, helpOfTree(f, of), nil, nil)
 		}
 	}
 }

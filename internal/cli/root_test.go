@@ -79,7 +79,7 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 		{"start-job --name x --idempotency-key=", errs.Usage, "--idempotency-key is empty"},
 		{"start-job --name x --config-file=", errs.Usage, "--config-file is empty"},
 		{"start-job --name x --from=", errs.Usage, "--from is empty"},
-		{"version -o table", errs.Usage, "json, yaml"},
+		{"version -o table", errs.Usage, "json, jsonl, yaml"},
 		{"version --output=", errs.Usage, "--output is empty"},
 		{"list-jobs --namespace=", errs.Usage, "--namespace is empty"},
 		{"list-jobs --state=", errs.Usage, "--state is empty"},
@@ -195,7 +195,7 @@ func TestOutputFormatsPage(t *testing.T) {
 			path := "hyperpod " + command
 			var has []string
 			for _, name := range formats[path] {
-				if !strings.HasSuffix(string(name), "-file") { // goes with the one without
+				if !strings.HasSuffix(string(name), "-file") && name != output.JSONLines { // go with custom-columns, jsonpath and json
 					has = append(has, string(name))
 				}
 			}

@@ -56,6 +56,8 @@ suppresses them). A terminal gets a table, a pipe gets JSON. -o and the setting
 "output" choose another format:
 
   json, yaml            the document of the command
+  jsonl                 the document on one line; with --watch, a line for each
+                        change
   table, wide           columns; wide has more, and prints all of them
   name                  kind.group/name, one per line, for xargs
   jsonpath=TEMPLATE     values of the document, as in kubectl
@@ -64,7 +66,8 @@ suppresses them). A terminal gets a table, a pipe gets JSON. -o and the setting
   markdown, html, csv   reports, plans and usage
 
 A command refuses formats that it does not have before it changes anything.
-Every JSON document names its schema, for example hyperpod.admission-check/v1.
+Documents name their schema, for example hyperpod.admission-check/v1; with
+--output-version v1, a later program prints this version or fails.
 With --error-format json, each error is one line of JSON on stderr.
 
 Examples:

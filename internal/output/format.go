@@ -14,6 +14,7 @@ type Name string
 // The formats of -o.
 const (
 	JSON              Name = "json"
+	JSONLines         Name = "jsonl" // a document, or a change, on each line
 	YAML              Name = "yaml"
 	TableFormat       Name = "table"
 	Wide              Name = "wide"
@@ -32,7 +33,7 @@ const (
 	CustomColumnsFile Name = "custom-columns-file"
 )
 
-var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat, Prometheus, SARIF, Markdown, Terraform, HTML, CSV, FOCUS, PrometheusRules}
+var plain = []Name{JSON, JSONLines, YAML, TableFormat, Wide, NameFormat, Prometheus, SARIF, Markdown, Terraform, HTML, CSV, FOCUS, PrometheusRules}
 
 var templated = []Name{JSONPath, JSONPathFile, CustomColumns, CustomColumnsFile}
 
@@ -42,6 +43,8 @@ type Format struct {
 	// Template is the jsonpath template or the custom-columns specification. From a
 	// file it is read already, and Name is JSONPath or CustomColumns.
 	Template string
+	// Compact: Name is JSON, and a document is one line.
+	Compact bool
 
 	path    *jsonPath
 	columns []customColumn
@@ -76,6 +79,8 @@ func ParseFormat(value string, tty bool) (Format, error) {
 	name, argument, hasArgument := strings.Cut(value, "=")
 	n := Name(strings.ToLower(name))
 	switch {
+	case n == JSONLines && !hasArgument:
+		return Format{Name: JSON, Compact: true}, nil
 	case slices.Contains(plain, n) && !hasArgument:
 		return Format{Name: n}, nil
 	case slices.Contains(plain, n):

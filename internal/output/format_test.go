@@ -31,7 +31,7 @@ func TestParseFormat(t *testing.T) {
 
 func TestParseFormatErrors(t *testing.T) {
 	for in, want := range map[string][]string{
-		"jsno":                   {`output format "jsno" not found`, "json, yaml, table, wide, name, prometheus, sarif, markdown, terraform, html, csv, focus-csv, prometheus-rules, jsonpath=, jsonpath-file=, custom-columns=, custom-columns-file=", "did you mean:  json"},
+		"jsno":                   {`output format "jsno" not found`, "json, jsonl, yaml, table, wide, name, prometheus, sarif, markdown, terraform, html, csv, focus-csv, prometheus-rules, jsonpath=, jsonpath-file=, custom-columns=, custom-columns-file=", "did you mean:  json"},
 		"tabel":                  {"did you mean:  table"},
 		"xml":                    {`output format "xml" not found`},
 		"json=x":                 {"json takes no argument"},

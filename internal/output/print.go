@@ -37,6 +37,9 @@ func render(s *IO, f Format, document any, table func() Table, names func() []st
 	}
 	switch f.Name {
 	case JSON:
+		if f.Compact {
+			return JSONLine(document)
+		}
 		return encodeJSON(document)
 	case YAML:
 		data, err := encodeYAML(document)

@@ -48,6 +48,8 @@ type Global struct {
 	Debug   bool
 	// ErrorFormat is how errors are printed: text or json.
 	ErrorFormat string
+	// OutputVersion is the version of the documents; there is one.
+	OutputVersion string
 }
 
 // The values of --error-format.
@@ -55,6 +57,9 @@ const (
 	ErrorText = "text"
 	ErrorJSON = "json"
 )
+
+// OutputVersions are the versions of the documents that this program prints, the newest last.
+func OutputVersions() []string { return []string{"v1"} }
 
 // Interrupted returns the error of a command that Ctrl-C ended. why says what goes on, or is "".
 func Interrupted(why string) *errs.Error {
@@ -136,7 +141,14 @@ func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&g.Quiet, "quiet", "q", false, "suppress notices and progress on stderr")
 	g.ErrorFormat = cmp.Or(g.ErrorFormat, ErrorText)
 	fs.Var(&choice{Choice{Name: "error-format", Words: []string{ErrorText, ErrorJSON}}, &g.ErrorFormat}, "error-format", "how to print errors on stderr: text|json (one line for each error)")
+	g.OutputVersion = OutputVersions()[0]
+	fs.Var(&choice{Choice{Name: "output-version", Words: OutputVersions()}, &g.OutputVersion}, "output-version", "version of the JSON documents; programs that name it fail when it is gone")
 	fs.BoolVar(&g.Debug, "debug", false, "print the causes of errors, and every request with its duration")
+}
+
+// WantsJSON reports -o json or jsonl.
+func (f *Factory) WantsJSON() bool {
+	return slices.Contains([]output.Name{output.JSON, output.JSONLines}, output.Name(f.Global.Output))
 }
 
 // Notef prints a notice on stderr, unless --quiet.

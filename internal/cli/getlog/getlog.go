@@ -20,7 +20,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
-	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
 // Options are what was typed on the command line.
@@ -172,7 +171,7 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	if q.Pods.Default() && jobs.Wanted(q.Job) > 1 {
 		allShownBy = "--all-pods"
 	}
-	view := logview.New(f, logview.Options{Job: o.Name, Prefix: prefix, Timestamps: o.Timestamps, JSON: f.Global.Output == string(output.JSON),
+	view := logview.New(f, logview.Options{Job: o.Name, Prefix: prefix, Timestamps: o.Timestamps, JSON: f.WantsJSON(),
 		Several: several, Follow: o.Follow, AllShownBy: allShownBy})
 	result, err := logs.Engine{Client: cluster.Client, Missing: f.Missing}.Read(ctx, q, view)
 	err = o.withPages(ctx, cluster, err)

@@ -13,7 +13,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
-	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/slurm/client"
 )
 
@@ -36,7 +35,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	view := logview.New(f, logview.Options{Job: j.Job.Name, JSON: f.Global.Output == string(output.JSON), Follow: o.Follow})
+	view := logview.New(f, logview.Options{Job: j.Job.Name, JSON: f.WantsJSON(), Follow: o.Follow})
 	last, err := slurmjob.Log{Client: c, Now: f.Now, Query: q, Sink: view}.Read(ctx, j)
 	view.Close()
 	switch {

@@ -15,7 +15,7 @@ const maxCommand = 4096
 
 // omitted are the flags that do not define the job. --dry-run is one of them: the manifest that a client dry run prints
 // can be applied, and that creates the job.
-var omitted = []string{"color", "quiet", "debug", "output", "kubeconfig", "context", "request-timeout", "error-format", "sandbox", "snapshot", "max-age", "dry-run", "yes"}
+var omitted = []string{"color", "quiet", "debug", "output", "kubeconfig", "context", "request-timeout", "error-format", "output-version", "sandbox", "snapshot", "max-age", "dry-run", "yes"}
 
 // plain are the text flags whose values the job remembers: names, paths and quantities. The text of any other flag may hold
 // a secret.
