@@ -1,12 +1,7 @@
 package fault_test
 
 import (
-	"fmt"
-	"hash/fnv"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	fake "github.com/hyperpod-cli/hyperpod/test/aws"
 	"github.com/hyperpod-cli/hyperpod/test/fault"
@@ -41,36 +36,14 @@ func account() *fake.Server {
 
 // TestAWS runs every command for clusters behind every fault of AWS's services.
 func TestAWS(t *testing.T) {
-	var mu sync.Mutex
-	runs, struck, codesSeen, begun := 0, 0, map[int]int{}, time.Now()
-	t.Run("runs", func(t *testing.T) {
-		for _, line := range onAWS {
-			for _, f := range fault.Chaos() {
-				for seed := range max(*seeds, 1) {
-					name := fmt.Sprintf("%s, %s, seed %d", line, f, seed)
-					h := fnv.New32a()
-					_, _ = h.Write([]byte(name))
-					if *seeds == 0 && h.Sum32()%4 != 0 && *only == "" || !strings.Contains(name, *only) {
-						continue
-					}
-					t.Run(name, func(t *testing.T) {
-						t.Parallel()
-						chaos := fault.NewChaos(account(), f, uint64(seed))
-						code := try(t, line, chaos, func(url string) []string {
-							return []string{"AWS_ENDPOINT_URL=" + url, "AWS_ACCESS_KEY_ID=" + fake.AccessKey, "AWS_SECRET_ACCESS_KEY=" + fake.SecretKey, "AWS_REGION=us-west-2"}
-						})
-						mu.Lock()
-						defer mu.Unlock()
-						runs++
-						codesSeen[code]++
-						if chaos.Struck() > 0 {
-							struck++
-						}
-					})
-				}
-			}
-		}
-	})
-	fmt.Printf("faults of AWS: %d runs of %d commands behind %d faults, %d struck, exit codes %v, %s\n",
-		runs, len(onAWS), len(fault.Chaos()), struck, codesSeen, time.Since(begun).Round(time.Second))
+	matrix{title: "faults of AWS", lines: onAWS, oneOf: 4,
+		each: func(t *testing.T, line string, kind string, seed uint64) (int, *fault.ChaosProxy) {
+			chaos := fault.NewChaos(account(), kind, seed)
+			return try(t, line, chaos, credentials), chaos
+		}}.run(t)
+}
+
+// credentials are the variables that lead to an account.
+func credentials(url string) []string {
+	return []string{"AWS_ENDPOINT_URL=" + url, "AWS_ACCESS_KEY_ID=" + fake.AccessKey, "AWS_SECRET_ACCESS_KEY=" + fake.SecretKey, "AWS_REGION=us-west-2"}
 }

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"hash/fnv"
 	"io"
 	"net"
 	"net/http/httptest"
@@ -16,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -36,54 +33,24 @@ var behindAWS = []string{
 	"governance plan -f ../../examples/teams.yaml --cluster-name ml-prod -o json",
 }
 
-// chosen reports whether a run belongs to the short form: one of n.
-func chosen(name string, n uint32) bool {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name))
-	return (*seeds > 0 || h.Sum32()%n == 0 || *only != "") && strings.Contains(name, *only)
-}
-
 // TestBehindAWS runs commands for clusters whose API server has every fault, while AWS has none.
 func TestBehindAWS(t *testing.T) {
 	box, err := sandbox.Create(context.Background(), filepath.Join(t.TempDir(), "base"+sandbox.Extension), "enterprise", sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	runs, struck, codesSeen, begun := 0, 0, map[int]int{}, time.Now()
-	t.Run("runs", func(t *testing.T) {
-		for _, line := range behindAWS {
-			for _, f := range fault.Chaos() {
-				for seed := range max(*seeds, 1) {
-					name := fmt.Sprintf("behind AWS: %s, %s, seed %d", line, f, seed)
-					if !chosen(name, 6) {
-						continue
-					}
-					t.Run(name, func(t *testing.T) {
-						t.Parallel()
-						chaos := fault.NewChaos(box, f, uint64(seed))
-						code := try(t, line, chaos, func(url string) []string {
-							s := fake.New(fake.Options{})
-							s.AddCluster(fake.Spec{Name: "ml-prod", EKS: s.AddEKS(fake.EKS{Name: "ml-prod-eks", Server: url}),
-								Groups: []fake.GroupSpec{{Name: "workers", InstanceType: "ml.g5.12xlarge", Nodes: []fake.NodeSpec{{ID: "i-0aaaaaaaaaaaaaaa1"}}}}})
-							account := httptest.NewServer(s)
-							t.Cleanup(account.Close)
-							return []string{"AWS_ENDPOINT_URL=" + account.URL, "AWS_ACCESS_KEY_ID=" + fake.AccessKey, "AWS_SECRET_ACCESS_KEY=" + fake.SecretKey, "AWS_REGION=us-west-2"}
-						})
-						mu.Lock()
-						defer mu.Unlock()
-						runs++
-						codesSeen[code]++
-						if chaos.Struck() > 0 {
-							struck++
-						}
-					})
-				}
-			}
-		}
-	})
-	fmt.Printf("faults behind AWS: %d runs of %d commands behind %d faults, %d struck, exit codes %v, %s\n",
-		runs, len(behindAWS), len(fault.Chaos()), struck, codesSeen, time.Since(begun).Round(time.Second))
+	matrix{title: "faults behind AWS", prefix: "behind AWS: ", lines: behindAWS, oneOf: 6,
+		each: func(t *testing.T, line string, kind string, seed uint64) (int, *fault.ChaosProxy) {
+			chaos := fault.NewChaos(box, kind, seed)
+			return try(t, line, chaos, func(url string) []string {
+				s := fake.New(fake.Options{})
+				s.AddCluster(fake.Spec{Name: "ml-prod", EKS: s.AddEKS(fake.EKS{Name: "ml-prod-eks", Server: url}),
+					Groups: []fake.GroupSpec{{Name: "workers", InstanceType: "ml.g5.12xlarge", Nodes: []fake.NodeSpec{{ID: "i-0aaaaaaaaaaaaaaa1"}}}}})
+				account := httptest.NewServer(s)
+				t.Cleanup(account.Close)
+				return credentials(account.URL)
+			}), chaos
+		}}.run(t)
 }
 
 // TestForward runs port-forward behind every fault of the API server. It forwards, or ends with an error in time; a
@@ -93,48 +60,18 @@ func TestForward(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	runs, struck, codesSeen, begun := 0, 0, map[int]int{}, time.Now()
-	t.Run("runs", func(t *testing.T) {
-		for _, f := range fault.Chaos() {
-			for seed := range max(*seeds, 1) * 2 {
-				name := fmt.Sprintf("port-forward, %s, seed %d", f, seed)
-				if !chosen(name, 3) {
-					continue
-				}
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					chaos := fault.NewChaos(box, f, uint64(seed))
-					code := forward(t, chaos)
-					mu.Lock()
-					defer mu.Unlock()
-					runs++
-					codesSeen[code]++
-					if chaos.Struck() > 0 {
-						struck++
-					}
-				})
-			}
-		}
-	})
-	fmt.Printf("faults of port-forward: %d runs behind %d faults, %d struck, exit codes %v, %s\n", runs, len(fault.Chaos()), struck, codesSeen, time.Since(begun).Round(time.Second))
+	matrix{title: "faults of port-forward", lines: []string{"port-forward"}, oneOf: 3, repeat: 2,
+		each: func(t *testing.T, _, kind string, seed uint64) (int, *fault.ChaosProxy) {
+			chaos := fault.NewChaos(box, kind, seed)
+			return forward(t, chaos), chaos
+		}}.run(t)
 }
 
 var forwarded = regexp.MustCompile(`^Forwarding from (127\.0\.0\.1:\d+) to port 8080 of pod [a-z0-9-]+\n$`)
 
 // forward runs port-forward, uses a connection, ends it, and returns the exit code.
 func forward(t *testing.T, chaos *fault.ChaosProxy) int {
-	server := httptest.NewUnstartedServer(chaos)
-	server.Config.ErrorLog = nil
-	server.Start()
-	defer server.Close()
-	defer server.CloseClientConnections()
-	dir := t.TempDir()
-	config := filepath.Join(dir, "kubeconfig")
-	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: t\nclusters: [{name: t, cluster: {server: %q}}]\ncontexts: [{name: t, context: {cluster: t, user: t}}]\nusers: [{name: t, user: {}}]\n", server.URL)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	_, dir, environment := serve(t, chaos)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +79,7 @@ func forward(t *testing.T, chaos *fault.ChaosProxy) int {
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, "port-forward", "vit-huge", ":8080", "-n", "hyperpod-ns-researchers", "--request-timeout=2s")
-	cmd.Env = []string{asHyperpod + "=" + filepath.Join(dir, "status"), "HOME=" + dir, "KUBECONFIG=" + config, "TZ=UTC", "USER=ada"}
+	cmd.Env = environment
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -152,7 +89,7 @@ func forward(t *testing.T, chaos *fault.ChaosProxy) int {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said := func(format string, a ...any) {
+	report := func(format string, a ...any) {
 		t.Helper()
 		t.Errorf(format+"\nrequests that it struck: %v\nstderr: %.1500s", append(a, chaos.Hits(), stderr.String())...)
 	}
@@ -171,7 +108,7 @@ func forward(t *testing.T, chaos *fault.ChaosProxy) int {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		said("it did not end in %s", deadline)
+		report("it did not end in %s", deadline)
 		return -1
 	case errors.As(err, &exit):
 		code = exit.ExitCode()
@@ -180,19 +117,19 @@ func forward(t *testing.T, chaos *fault.ChaosProxy) int {
 	}
 	switch {
 	case begun == nil && (line != "" || !slices.Contains([]int{1, 4, 5, 124}, code) || !strings.Contains(stderr.String(), "Error: ")):
-		said("exit code %d, stdout %q", code, line)
+		report("exit code %d, stdout %q", code, line)
 	case begun != nil && !slices.Contains([]int{0, 1, 130}, code):
-		said("exit code %d after Ctrl-C", code)
+		report("exit code %d after Ctrl-C", code)
 	case begun != nil && len(rest) > 0 && rest[len(rest)-1] != '\n':
-		said("half a line: %q", rest)
+		report("half a line: %q", rest)
 	}
 	for _, word := range []string{"panic", "goroutine ", "Error: internal", "runtime error"} {
 		if strings.Contains(stderr.String(), word) {
-			said("%q on stderr", word)
+			report("%q on stderr", word)
 		}
 	}
 	for _, file := range leftovers(t, dir) {
-		said("the file %s is left", file)
+		report("the file %s is left", file)
 	}
 	return code
 }

@@ -7,15 +7,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"hash/fnv"
 	"io"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -103,64 +100,35 @@ func TestSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	runs, codesSeen, struck, begun := 0, map[int]int{}, 0, time.Now()
-	t.Run("runs", func(t *testing.T) {
-		for _, c := range suite {
-			for _, f := range fault.Chaos() {
-				for seed := range max(*seeds, 1) {
-					name := fmt.Sprintf("%s, %s, seed %d", c.args, f, seed)
-					h := fnv.New32a()
-					_, _ = h.Write([]byte(name))
-					if *seeds == 0 && h.Sum32()%3 != 0 && *only == "" || !strings.Contains(name, *only) {
-						continue
-					}
-					t.Run(name, func(t *testing.T) {
-						t.Parallel()
-						server := box
-						if c.writes {
-							path := filepath.Join(t.TempDir(), "own"+sandbox.Extension)
-							if err := os.WriteFile(path, file, 0o600); err != nil {
-								t.Fatal(err)
-							}
-							own, err := sandbox.Open(path, sandbox.Options{})
-							if err != nil {
-								t.Fatal(err)
-							}
-							server = own
-						}
-						chaos := fault.NewChaos(server, f, uint64(seed))
-						code := try(t, c.args, chaos, nil)
-						mu.Lock()
-						defer mu.Unlock()
-						runs++
-						codesSeen[code]++
-						if chaos.Struck() > 0 {
-							struck++
-						}
-					})
+	writes := map[string]bool{}
+	var lines []string
+	for _, c := range suite {
+		lines = append(lines, c.args)
+		writes[c.args] = c.writes
+	}
+	matrix{title: "faults", lines: lines, oneOf: 3,
+		each: func(t *testing.T, line string, kind string, seed uint64) (int, *fault.ChaosProxy) {
+			server := box
+			if writes[line] {
+				path := filepath.Join(t.TempDir(), "own"+sandbox.Extension)
+				if err := os.WriteFile(path, file, 0o600); err != nil {
+					t.Fatal(err)
 				}
+				own, err := sandbox.Open(path, sandbox.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				server = own
 			}
-		}
-	})
-	fmt.Printf("faults: %d runs of %d commands behind %d faults, %d struck, exit codes %v, %s\n",
-		runs, len(suite), len(fault.Chaos()), struck, codesSeen, time.Since(begun).Round(time.Second))
+			chaos := fault.NewChaos(server, kind, seed)
+			return try(t, line, chaos, nil), chaos
+		}}.run(t)
 }
 
 // try runs a command behind a fault and returns its exit code.
 // environ are variables that lead to the server instead of a kubeconfig.
 func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url string) []string) int {
-	server := httptest.NewUnstartedServer(chaos)
-	server.Config.ErrorLog = nil
-	server.Start()
-	defer server.Close()
-	defer server.CloseClientConnections()
-	dir := t.TempDir()
-	config := filepath.Join(dir, "kubeconfig")
-	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: t\nclusters: [{name: t, cluster: {server: %q}}]\ncontexts: [{name: t, context: {cluster: t, user: t}}]\nusers: [{name: t, user: {}}]\n", server.URL)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	url, dir, environment := serve(t, chaos)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -173,15 +141,14 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url st
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, args...)
-	status := filepath.Join(dir, "status")
-	cmd.Env = []string{asHyperpod + "=" + status, "HOME=" + dir, "KUBECONFIG=" + config, "TZ=UTC", "USER=ada", "PATH=" + os.Getenv("PATH"), "AWS_EC2_METADATA_DISABLED=true"}
+	cmd.Env = environment
 	if environ != nil {
-		cmd.Env = append(cmd.Env, environ(server.URL)...)
+		cmd.Env = append(cmd.Env, environ(url)...)
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
-	said := func(format string, a ...any) {
+	report := func(format string, a ...any) {
 		t.Helper()
 		t.Errorf(format+"\nrequests that it struck: %v\nstdout: %.400s\nstderr: %.1500s", append(a, chaos.Hits(), stdout.String(), stderr.String())...)
 	}
@@ -189,7 +156,7 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url st
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		said("it did not end in %s", deadline)
+		report("it did not end in %s", deadline)
 		return -1
 	case errors.As(err, &exit):
 		code = exit.ExitCode()
@@ -197,15 +164,15 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url st
 		t.Fatal(err)
 	}
 	if !slices.Contains(codes, code) {
-		said("exit code %d", code)
+		report("exit code %d", code)
 	}
 	undecided := strings.Contains(stdout.String(), `"Verdict": "Unknown"`) // the document has the reason
 	if slices.Contains([]int{1, 4, 5}, code) && !strings.Contains(stderr.String(), "Error: ") && !undecided {
-		said("exit code %d without an error", code)
+		report("exit code %d without an error", code)
 	}
 	for _, word := range []string{"panic", "goroutine ", "Error: internal", "runtime error"} {
 		if strings.Contains(stderr.String(), word) {
-			said("%q on stderr", word)
+			report("%q on stderr", word)
 		}
 	}
 	if strings.Contains(line, "-o json") {
@@ -214,35 +181,35 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url st
 			if err := d.Decode(&v); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
-				said("stdout is half a document: %v", err)
+				report("stdout is half a document: %v", err)
 				break
 			}
 		}
 	}
 	if code == 0 && stdout.Len() == 0 {
-		said("success without a result")
+		report("success without a result")
 	}
-	if text, err := os.ReadFile(status); err == nil {
+	if text, err := os.ReadFile(filepath.Join(dir, "status")); err == nil {
 		_, peak, _ := strings.Cut(string(text), "VmHWM:")
 		var kib int
 		if _, err := fmt.Sscan(peak, &kib); err == nil && kib > memory {
-			said("%d MiB of memory", kib>>10)
+			report("%d MiB of memory", kib>>10)
 		}
 	}
 	for _, file := range leftovers(t, dir) {
-		said("the file %s is left", file)
+		report("the file %s is left", file)
 	}
 	if n := chaos.Count("POST", "SageMaker.CreateCluster"); n > 1 {
-		said("%d clusters were created", n)
+		report("%d clusters were created", n)
 	}
 	if created, removed := chaos.Count("POST", "/pytorchjobs"), chaos.Count("DELETE", "/pytorchjobs/new"); created-removed > 1 {
-		said("%d jobs were created", created)
+		report("%d jobs were created", created)
 	} else if strings.HasPrefix(line, "start-job") && !strings.Contains(line, "--dry-run") {
 		switch {
 		case code == 0 && created != 1:
-			said("success, and %d jobs were created", created)
+			report("success, and %d jobs were created", created)
 		case code != 0 && created-removed == 1 && !strings.Contains(stderr.String(), "cannot tell whether"):
-			said("a job was created, and the error does not report it")
+			report("a job was created, and the error does not report it")
 		}
 	}
 	return code
