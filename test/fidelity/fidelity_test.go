@@ -196,7 +196,7 @@ func (b *bench) setUp() {
 			if err := b.create(m.workload(m.running[i])); err != nil {
 				return err
 			}
-			return b.looked(m, m.running[i])
+			return b.submitted(m, m.running[i])
 		})
 	}
 	b.each(func(m maker) error { return b.rest(m) })
@@ -238,25 +238,35 @@ func conditionOf(w *kueue.Workload, kind string) (status, reason string) {
 	return "", ""
 }
 
-// looked waits until Kueue has written about a workload, and more than that it is
-// still to be evaluated. Kueue does not look at a workload behind another that holds
-// the queue, because the queue is strict or the other waits for evictions.
-func (b *bench) looked(m maker, j job) error {
+// submitted waits until Kueue has evaluated a workload, or the workload is behind another one that holds the queue: the
+// queue is strict, or the other one waits for evictions. rest is stricter afterwards.
+func (b *bench) submitted(m maker, j job) error {
 	ctx, cancel := context.WithTimeout(b.t.Context(), 90*time.Second)
 	defer cancel()
-	return b.bed.WaitFor(ctx, m.at(j.team)+"/"+j.name+" to be looked at", func(context.Context) error {
+	return b.bed.WaitFor(ctx, m.at(j.team)+"/"+j.name+" to be evaluated", func(context.Context) error {
+		w, err := b.get(m, j)
+		if err != nil || quotaOf(w).evaluated() {
+			return err
+		}
+		for _, other := range m.running {
+			if other.team == j.team && other.name != j.name && b.waits(m)(other) {
+				return nil
+			}
+		}
+		return fmt.Errorf("QuotaReserved is %q", quotaOf(w))
+	})
+}
+
+// evaluated waits until Kueue has evaluated a workload. Nothing excuses it.
+func (b *bench) evaluated(m maker, j job) error {
+	ctx, cancel := context.WithTimeout(b.t.Context(), 90*time.Second)
+	defer cancel()
+	return b.bed.WaitFor(ctx, m.at(j.team)+"/"+j.name+" to be evaluated", func(context.Context) error {
 		w, err := b.get(m, j)
 		if err != nil {
 			return err
 		}
-		status, reason := conditionOf(w, kueue.WorkloadQuotaReserved)
-		if status == "" && b.behind(m, j) {
-			return nil
-		}
-		if status == "" || reason == kueue.WorkloadQuotaReservedReasonPendingEvaluation && !m.strict(j) {
-			return fmt.Errorf("QuotaReserved is %q %q", status, reason)
-		}
-		return nil
+		return quotaOf(w).settled(false, false)
 	})
 }
 
@@ -264,19 +274,12 @@ func (m maker) strict(j job) bool {
 	return slices.ContainsFunc(m.teams, func(t team) bool { return t.name == j.team && t.strict })
 }
 
-// behind reports that another workload of the team waits already.
-func (b *bench) behind(m maker, j job) bool {
-	for _, other := range m.running {
-		if other.team != j.team || other.name == j.name {
-			continue
-		}
-		if w, err := b.get(m, other); err == nil {
-			if status, _ := conditionOf(w, kueue.WorkloadQuotaReserved); status == "False" {
-				return true
-			}
-		}
+// waits returns whether a job of a scenario waits for quota.
+func (b *bench) waits(m maker) func(job) bool {
+	return func(j job) bool {
+		w, err := b.get(m, j)
+		return err == nil && quotaOf(w).status == "False"
 	}
-	return false
 }
 
 // rest lets a scenario that preempted on its way settle: nobody clears the reservation of an evicted workload
@@ -294,16 +297,18 @@ func (b *bench) rest(m maker) error {
 			if err != nil {
 				return err
 			}
-			status, reason := conditionOf(w, kueue.WorkloadQuotaReserved)
 			if evicted, _ := conditionOf(w, kueue.WorkloadEvicted); evicted == "True" {
 				quiet = 0
 				_ = b.client.Delete(ctx, kinds.Workload.WithVersion(m.version), m.at(j.team), j.name, kube.DeleteOptions{})
 				return fmt.Errorf("%s/%s was evicted", w.Namespace, w.Name)
 			}
-			unseen := (status == "" || reason == kueue.WorkloadQuotaReservedReasonPendingEvaluation) && !(m.strict(j) && b.behind(m, j))
-			if unseen || reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads {
+			err = quotaOf(w).settled(m.strict(j), m.behind(j, b.waits(m)))
+			if err == nil && quotaOf(w).reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads {
+				err = errors.New("it waits for evictions")
+			}
+			if err != nil {
 				quiet = 0
-				return fmt.Errorf("%s/%s is %s", w.Namespace, w.Name, reason)
+				return fmt.Errorf("%s/%s: %w", w.Namespace, w.Name, err)
 			}
 		}
 		if quiet++; quiet < 4 {
@@ -360,7 +365,7 @@ func (b *bench) observability() bool { return b.gates["UnadmittedWorkloadsObserv
 
 // judge compares a verdict with what Kueue did.
 func (b *bench) judge(t *testing.T, m maker, d admission.Decision) bool {
-	wait := b.looked
+	wait := b.evaluated
 	if b.unwritten(m, d) {
 		wait = b.passedOver
 	}
@@ -394,7 +399,6 @@ func (b *bench) compare(m maker, d admission.Decision) error {
 	if err != nil {
 		return err
 	}
-	status, reason := conditionOf(w, kueue.WorkloadQuotaReserved)
 	var evicted []string
 	for _, j := range m.running {
 		r, err := b.get(m, j)
@@ -413,10 +417,8 @@ func (b *bench) compare(m maker, d admission.Decision) error {
 	if want == "" {
 		want = "False"
 	}
-	// Without a word from Kueue there is no reason to compare, see passedOver.
-	if b.unwritten(m, d) && (status == "" || reason == kueue.WorkloadQuotaReservedReasonPendingEvaluation) {
-		status, reason = "False", d.Reason
-	}
+	wrote := quotaOf(w).unlessUnwritten(d, b.unwritten(m, d))
+	status, reason := wrote.status, wrote.reason
 	switch {
 	case status != want:
 		return fmt.Errorf("Kueue: QuotaReserved=%s %s; evicted %v", status, reason, evicted)
