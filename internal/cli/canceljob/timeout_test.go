@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,34 +19,39 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 )
 
-// TestTimeoutOfAll: the timeout is one for all jobs, not one for each in turn. The
-// first job goes late, the second later than the timeout, but sooner than a new
-// one that would begin when the first is gone.
+// TestTimeoutOfAll: the timeout is one for all jobs, not one for each in turn. The first job is deleted when only a
+// millisecond of the timeout is left, and the second never is. The clock is the test's.
 func TestTimeoutOfAll(t *testing.T) {
-	timeout := 1500 * time.Millisecond
+	timeout := time.Hour
 	dir := t.TempDir()
 	box, err := sandbox.Create(context.Background(), filepath.Join(dir, "box.json"), "lend-three", sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const path = "/apis/batch/v1/namespaces/hyperpod-ns-team-b/jobs"
-	later := map[string]time.Duration{"first": timeout * 6 / 10, "second": timeout * 13 / 10}
+	begin := time.Now()
+	var passed atomic.Int64
+	var mu sync.Mutex
+	held := map[string]bool{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		after, held := later[strings.TrimPrefix(r.URL.Path, path+"/")]
-		if r.Method != http.MethodDelete || !held {
-			box.ServeHTTP(w, r)
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Method == http.MethodDelete {
+			held[strings.TrimPrefix(r.URL.Path, path+"/")] = true
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
 			return
 		}
-		url := *r.URL
-		time.AfterFunc(after, func() {
-			box.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodDelete, url.String(), nil))
-		})
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
+		if len(held) == 2 && strings.HasPrefix(r.URL.Path, path) && passed.CompareAndSwap(0, int64(timeout-time.Millisecond)) {
+			box.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodDelete, path+"/first", nil))
+		}
+		mu.Unlock() // a watch lasts
+		defer mu.Lock()
+		box.ServeHTTP(w, r)
 	}))
 	defer server.Close()
 	defer server.CloseClientConnections()
-	for name := range later {
+	for _, name := range []string{"first", "second"} {
 		body := `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"` + name + `","labels":{"kueue.x-k8s.io/queue-name":"hyperpod-ns-team-b-localqueue"}},
 			"spec":{"suspend":true,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"example.com/i"}]}}}}`
 		r, err := http.Post(server.URL+path, "application/json", strings.NewReader(body))
@@ -60,14 +67,16 @@ func TestTimeoutOfAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	streams, _ := output.Test()
-	f := &factory.Factory{IO: streams, Now: time.Now, Global: factory.Global{Kubeconfig: kubeconfig, Namespace: "hyperpod-ns-team-b"}, Env: func(name string) string {
+	f := &factory.Factory{IO: streams, Now: func() time.Time { return begin.Add(time.Duration(passed.Load())) }, Global: factory.Global{Kubeconfig: kubeconfig, Namespace: "hyperpod-ns-team-b"}, Env: func(name string) string {
 		if name == "HOME" {
 			return dir
 		}
 		return ""
 	}}
-	err = Run(t.Context(), &Options{Factory: f, Names: []string{"first", "second"}, Yes: true, Wait: true, Timeout: &timeout, DryRun: "none"})
-	if errs.ExitOf(err) != errs.Timeout || !strings.Contains(err.Error(), "second still exists after 1.5s") {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a timeout for each job is longer
+	defer cancel()
+	err = Run(ctx, &Options{Factory: f, Names: []string{"first", "second"}, Yes: true, Wait: true, Timeout: &timeout, DryRun: "none"})
+	if errs.ExitOf(err) != errs.Timeout || !strings.Contains(err.Error(), "second still exists after 1h0m0s: 1 of 2 jobs are deleted") {
 		t.Errorf("got %v", err)
 	}
 }
