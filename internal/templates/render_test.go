@@ -319,13 +319,13 @@ func TestRenderIsPure(t *testing.T) {
 	}
 }
 
-// The budget is 5 ms. The best of several runs, times four for a busy or
-// instrumented machine, so that only a real fault fails.
+// The budget is 5 ms. One run must be within four times that, for an instrumented machine; on a busy one it has 10 s for a
+// run that nothing interrupts.
 func TestRenderIsFast(t *testing.T) {
 	tm := mustFind(t, "pytorch")
 	v := everything(t)
 	best := time.Hour
-	for range 20 {
+	for begin := time.Now(); best > 20*time.Millisecond && time.Since(begin) < 10*time.Second; {
 		start := time.Now()
 		mustRender(t, tm, v)
 		best = min(best, time.Since(start))

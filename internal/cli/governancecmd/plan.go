@@ -206,9 +206,9 @@ func show(f *factory.Factory, format output.Format, p *plan.Plan) error {
 			fmt.Fprintln(f.IO.Out)
 			paragraphs = nil
 		}
-		paragraphs = append(paragraphs, plantext.Effects(c))
+		paragraphs = append(paragraphs, output.Sentences(plantext.Effects(c), f.IO.Width))
 	}
-	return lines(f, append(paragraphs, plantext.Remarks(p), []string{plantext.Summary(p)})...)
+	return lines(f, append(paragraphs, output.Sentences(plantext.Remarks(p), f.IO.Width), output.Sentences([]string{plantext.Summary(p)}, f.IO.Width))...)
 }
 
 // lines prints paragraphs, with an empty line between them.
