@@ -269,12 +269,15 @@ func cycles(r *simulate.Report) output.Table {
 		t.Rows = append(t.Rows, output.T(strconv.Itoa(n), what, job, details))
 	}
 	for _, c := range r.Cycles {
-		if len(c.Scheduled)+len(c.Preempted)+len(c.Replaced)+len(c.Pending)+len(c.Inadmissible)+len(c.NotQueued) == 0 {
+		if len(c.Scheduled)+len(c.Preempted)+len(c.Replaced)+len(c.Evicted)+len(c.Pending)+len(c.Inadmissible)+len(c.NotQueued) == 0 {
 			row(c.Cycle, "nothing", "", "")
 		}
 		for _, s := range c.Scheduled {
 			what := "scheduled"
-			if !s.Admitted {
+			switch {
+			case s.SecondPass:
+				what = "placed"
+			case !s.Admitted:
 				what = "quota reserved"
 			}
 			row(c.Cycle, what, s.Namespace+"/"+s.Name, fmt.Sprintf("%s %s, %s borrowed, %s",
@@ -285,6 +288,9 @@ func cycles(r *simulate.Report) output.Table {
 		}
 		for _, e := range c.Replaced {
 			row(c.Cycle, "replaced", e.Namespace+"/"+e.Name, e.Reason)
+		}
+		for _, e := range c.Evicted {
+			row(c.Cycle, "evicted", e.Namespace+"/"+e.Name, e.Reason+": "+e.Message)
 		}
 		for _, u := range c.Pending {
 			row(c.Cycle, "pending", u.Namespace+"/"+u.Name, u.Reason+": "+u.Message)

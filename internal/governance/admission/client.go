@@ -36,6 +36,7 @@ type store struct {
 	lqs         map[string]*kueue.LocalQueue // "namespace/name"
 	workloads   map[workload.Reference]*kueue.Workload
 	inQueue     map[string]map[workload.Reference]*kueue.Workload // the same by LocalQueue, "namespace/name"
+	second      map[workload.Reference]bool                       // those that need a second pass
 }
 
 func newStore() *store {
@@ -53,6 +54,7 @@ func newStore() *store {
 		lqs:         map[string]*kueue.LocalQueue{},
 		workloads:   map[workload.Reference]*kueue.Workload{},
 		inQueue:     map[string]map[workload.Reference]*kueue.Workload{},
+		second:      map[workload.Reference]bool{},
 	}
 }
 
@@ -69,6 +71,11 @@ func (s *store) put(w *kueue.Workload) {
 		s.inQueue[queue] = map[workload.Reference]*kueue.Workload{}
 	}
 	s.workloads[key], s.inQueue[queue][key] = w, w
+	if workload.NeedsSecondPass(w) {
+		s.second[key] = true
+	} else {
+		delete(s.second, key)
+	}
 }
 
 // remove forgets a workload.
@@ -76,6 +83,7 @@ func (s *store) remove(w *kueue.Workload) {
 	key := workload.Key(w)
 	delete(s.workloads, key)
 	delete(s.inQueue[queueKey(w)], key)
+	delete(s.second, key)
 }
 
 // queueOf is the LocalQueue of a workload, nil when it is not known.

@@ -29,6 +29,7 @@ const (
 	admitted               // gets the quota
 	blocked                // would get it, but the pods of others are not ready
 	undecided              // behind a blocked entry
+	evicted                // loses its quota: no node replaces a failed one
 )
 
 // entry is the head of one ClusterQueue in one cycle.
@@ -137,6 +138,14 @@ func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.S
 			break
 		}
 	}
+	if last == nil && len(result) < len(nominated) {
+		// With fair sharing one entry of each queue has a turn: the last one.
+		for _, en := range nominated {
+			if !slices.Contains(result, en) {
+				refused = append(refused, en)
+			}
+		}
+	}
 	return append(result, refused...)
 }
 
@@ -179,6 +188,9 @@ func (e *Engine) process(ctx context.Context, en *entry, r *round) {
 	usage, fit := e.refresh(ctx, en, r)
 	mode := en.assignment.RepresentativeMode()
 	switch {
+	case irreplaceable(en):
+		en.fate = evicted
+		return
 	case mode == flavorassigner.NoFit:
 		en.requeue = qcache.RequeueReasonNoFit
 		en.reason = noFitReason(en)

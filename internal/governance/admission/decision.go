@@ -49,6 +49,10 @@ const (
 	EventSkipped EventKind = "Skipped"
 	// EventPending: looked at and not admitted. Written once per workload and message.
 	EventPending EventKind = "Pending"
+	// EventPlaced: it held quota and got its place in the topology, in a second pass.
+	EventPlaced EventKind = "Placed"
+	// EventEvicted: it lost its quota because no node replaces a failed one, and was queued again.
+	EventEvicted EventKind = "Evicted"
 	// EventReplaced: an elastic job's old slice, finished because the new one started.
 	EventReplaced EventKind = "Replaced"
 )
@@ -158,12 +162,10 @@ const (
 	NotModelledMultiKueue = "MultiKueue"           // what other clusters decide
 	NotModelledConcurrent = "ConcurrentAdmission"  // several variants of a workload at once
 	NotModelledAdmission  = "AdmissionFairSharing" // the order in a queue by past use
-	NotModelledSecondPass = "SecondPass"           // delayed topology, replacement of failed nodes
 )
 
 // notModelled names what would take part in a decision about w in cq. Other clusters decide only
-// about what gets its quota here: reserves reports that w would, or has it. A second pass
-// is not among it: only what holds quota has one (see holding).
+// about what gets its quota here: reserves reports that w would, or has it.
 func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue, reserves bool) []string {
 	var out []string
 	if e.ordersByUse(cq) {

@@ -228,7 +228,7 @@ type simClock struct {
 func (c simClock) Now() time.Time                  { return c.now() }
 func (c simClock) Since(t time.Time) time.Duration { return c.now().Sub(t) }
 
-// AfterFunc drops the call; only the second scheduling pass, which is not modelled, would use it.
+// AfterFunc drops the call: only the queue for the second scheduling pass would use it (see secondPass).
 func (c simClock) AfterFunc(time.Duration, func()) clock.Timer {
 	t := time.NewTimer(0)
 	t.Stop()

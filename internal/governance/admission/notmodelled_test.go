@@ -62,34 +62,6 @@ func TestNotModelled(t *testing.T) {
 	}
 }
 
-// TestSecondPass: what holds quota and waits for its place in the topology is
-// decided in a second pass, which is not followed and named.
-func TestSecondPass(t *testing.T) {
-	check := &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "nodes"}, Spec: kueue.AdmissionCheckSpec{ControllerName: "x"},
-		Status: kueue.AdmissionCheckStatus{Conditions: []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue}}}}
-	for name, c := range map[string]struct {
-		change func(*kueue.Workload)
-		want   []string
-	}{
-		"running": {func(*kueue.Workload) {}, nil},
-		"delayed": {func(w *kueue.Workload) {
-			w.Status.Conditions = w.Status.Conditions[:1] // quota is reserved, and no more
-			w.Status.AdmissionChecks = []kueue.AdmissionCheckState{{Name: "nodes", State: kueue.CheckStateReady}}
-			w.Status.Admission.PodSetAssignments[0].DelayedTopologyRequest = ptr.To(kueue.DelayedTopologyRequestStatePending)
-		}, []string{NotModelledSecondPass}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture().add(check).team("a", "", "8", func(q *kueue.ClusterQueue) {
-				q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{{Name: "nodes"}}}
-			})
-			w := f.job("a", "held", 1, running, c.change)
-			if d := probe(t, f.add(w).engine(t, Config{}), w); !slices.Equal(d.NotModelled, c.want) {
-				t.Errorf("%v, want %v (%s %s)", d.NotModelled, c.want, d.Outcome, d.Reason)
-			}
-		})
-	}
-}
-
 // TestTransformation: quota is counted in what a resource is turned into.
 func TestTransformation(t *testing.T) {
 	const slice = corev1.ResourceName("nvidia.com/mig-2g")
@@ -128,7 +100,7 @@ func TestNotModelledDocumented(t *testing.T) {
 		}
 		return true
 	})
-	if len(names) != 5 {
+	if len(names) != 4 {
 		t.Errorf("%d names: %v", len(names), names)
 	}
 	for _, quoted := range names {

@@ -94,9 +94,6 @@ func (e *Engine) NotModelled(namespace, name string) []string {
 		return nil
 	}
 	var out []string
-	if workload.NeedsSecondPass(w) {
-		out = append(out, NotModelledSecondPass)
-	}
 	var cq *kueue.ClusterQueue
 	if w.Status.Admission != nil {
 		cq = e.store.cqs[string(w.Status.Admission.ClusterQueue)]

@@ -46,7 +46,8 @@ func (e *Engine) Probe(ctx context.Context, wl *kueue.Workload) (d Decision, err
 func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error) {
 	key := workload.Key(wl)
 	if known := e.store.workloads[key]; known != nil && workload.HasActiveQuotaReservation(known) && known.Status.Admission != nil {
-		return e.holding(known), nil
+		e.sampleUse()
+		return e.holding(ctx, known)
 	}
 	e.sampleUse()
 	if e.store.namespaces[wl.Namespace] == nil {
@@ -280,12 +281,9 @@ func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) (all, 
 }
 
 // holding describes a workload that has its quota.
-func (e *Engine) holding(w *kueue.Workload) Decision {
+func (e *Engine) holding(ctx context.Context, w *kueue.Workload) (Decision, error) {
 	a := w.Status.Admission
 	d := Decision{Outcome: Admitted, Message: "It holds its quota already", ClusterQueue: string(a.ClusterQueue)}
-	if workload.NeedsSecondPass(w) {
-		d.NotModelled = []string{NotModelledSecondPass}
-	}
 	info := workload.NewInfo(w)
 	for i := range info.TotalRequests {
 		ps := &info.TotalRequests[i]
@@ -297,5 +295,8 @@ func (e *Engine) holding(w *kueue.Workload) Decision {
 		p.Requests = e.quantities(one.FlavorResourceUsage())
 		d.PodSets = append(d.PodSets, p)
 	}
-	return d
+	if !workload.NeedsSecondPass(w) {
+		return d, nil
+	}
+	return d, e.place(ctx, w, &d)
 }

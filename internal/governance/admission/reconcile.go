@@ -151,8 +151,6 @@ func (e *Engine) reconcileReserved(ctx context.Context, key workload.Reference) 
 	case cq != nil && ptr.Deref(cq.Spec.StopPolicy, kueue.None) == kueue.HoldAndDrain:
 		e.evict(e.writable(key), kueue.WorkloadEvictedByClusterQueueStopped, "The ClusterQueue is stopped", "")
 		e.reconcile(ctx, key)
-	case workload.NeedsSecondPass(c):
-		e.warn(Warning{Code: SecondPass, Name: string(key)})
 	}
 }
 

@@ -136,7 +136,7 @@ func (e *Engine) endEviction(ctx context.Context, w *kueue.Workload) {
 	e.reconcile(ctx, key)
 }
 
-// popHeads takes the head of every active ClusterQueue, in the order of the
+// popHeads takes what needs a second pass, and the head of every active ClusterQueue in the order of the
 // queues' names. The context is cancelled because Heads waits otherwise when all
 // queues are empty.
 func (e *Engine) popHeads(ctx context.Context) []qcache.Head {
@@ -151,7 +151,7 @@ func (e *Engine) popHeads(ctx context.Context) []qcache.Head {
 	cancel()
 	heads := e.queues.Heads(done)
 	slices.SortFunc(heads, func(a, b qcache.Head) int { return cmp.Compare(a.ClusterQueue, b.ClusterQueue) })
-	return heads
+	return append(e.secondPass(ctx), heads...)
 }
 
 func signature(heads []qcache.Head) string {
@@ -178,7 +178,9 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 	snap, err := e.snapshot(ctx)
 	if err != nil {
 		for i := range heads {
-			e.queues.RequeueWorkload(ctx, &heads[i].Info, qcache.RequeueReasonFailedAfterNomination, "")
+			if !workload.NeedsSecondPass(heads[i].Obj) {
+				e.queues.RequeueWorkload(ctx, &heads[i].Info, qcache.RequeueReasonFailedAfterNomination, "")
+			}
 		}
 		return nil, false, fmt.Errorf("snapshot of the cluster: %w", err)
 	}
@@ -190,11 +192,18 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 		entries = append(entries, &entry{Head: h, rank: e.rankOf(h.Obj)})
 	}
 	decided := e.decide(ctx, entries, snap, false, nil)
+	targets := preemptedIn(decided)
 	for _, en := range decided {
 		ev := e.event(en)
+		if en.fate == admitted && targets[workload.Key(en.Obj)] {
+			continue // a second pass of what loses its quota in the same cycle
+		}
 		if en.fate == admitted && e.admit(ctx, en, &ev) {
 			changed = true
 			events = append(events, ev)
+			continue
+		}
+		if en.fate == evicted {
 			continue
 		}
 		if en.fate != undecided {
@@ -214,6 +223,12 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 				changed = changed || len(more) > 0
 				events = append(events, more...)
 			}
+		}
+	}
+	for _, en := range decided { // after the preemptions: what is preempted, too, is preempted
+		if stored := e.store.workloads[workload.Key(en.Obj)]; en.fate == evicted && stored != nil && workload.HasQuotaReservation(stored) {
+			events = append(events, e.evictUnreplaced(ctx, en))
+			changed = true
 		}
 	}
 	e.flush(ctx)
@@ -245,18 +260,23 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 	if e.store.workloads[key] == nil {
 		return false
 	}
-	w := e.writable(key)
+	old, w := e.store.workloads[key], e.writable(key)
 	fresh := !workload.HasQuotaReservation(w)
 	workload.SetQuotaReservation(w, &kueue.Admission{
 		ClusterQueue:      en.ClusterQueue,
 		PodSetAssignments: en.assignment.ToAPI(e.log),
 	}, e.clock)
 	w.Status.ResourceRequests = nil // the admission says it now
+	w.Status.UnhealthyNodes = nil
 	if cq := e.store.cqs[string(en.ClusterQueue)]; cq != nil {
 		e.syncChecks(w, cq)
 	}
 	if workload.HasAllRequiredChecks(e.log, w, en.cq.AdmissionChecks) {
 		workload.SyncAdmittedCondition(w, e.now())
+	}
+	if unmoved(old, w) {
+		ev.Kind = EventPending
+		return false
 	}
 	counted := *en.Obj // spec with completed requests
 	counted.Status = w.Status
@@ -275,11 +295,14 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 	if fresh {
 		e.reserveUse(w, e.store.cqs[string(en.ClusterQueue)])
 	}
-	if workload.IsAdmitted(w) {
+	if workload.IsAdmitted(w) && !workload.IsAdmitted(old) {
 		e.settleUse(w)
 	}
 	delete(e.verdicts, key)
-	if !workload.IsAdmitted(w) {
+	switch {
+	case !fresh:
+		ev.Kind = EventPlaced
+	case !workload.IsAdmitted(w):
 		ev.Kind = EventQuotaReserved
 		ev.Reason = kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks
 		ev.Message = "waits for admission checks: " + strings.Join(waitingChecks(w), ", ")
@@ -305,6 +328,9 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 	}
 	stored := e.store.workloads[key]
 	held := stored != nil && workload.HasQuotaReservation(stored)
+	if workload.NeedsSecondPass(en.Obj) {
+		return // and its status is left alone
+	}
 	// RequeueWorkload blanks the Info's ClusterQueue: whatever needs it was done before.
 	e.queues.RequeueWorkload(ctx, &en.Info, en.requeue, qcache.QuotaReservedReason(en.reason))
 	if stored == nil || en.keepStatus {

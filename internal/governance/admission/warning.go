@@ -28,8 +28,6 @@ const (
 	NamespaceUnknown WarningCode = "NamespaceUnknown"
 	// MultiKueueCheck: other clusters decide about the admission check Name.
 	MultiKueueCheck WarningCode = "MultiKueueCheck"
-	// SecondPass: the workload Name needs a second scheduling pass.
-	SecondPass WarningCode = "SecondPass"
 	// OrderedByUse: the ClusterQueues Names order workloads by past use.
 	OrderedByUse WarningCode = "OrderedByUse"
 	// MaybeOrderedByUse: the ClusterQueues Names do, if Kueue has admission fair sharing on.

@@ -221,7 +221,7 @@ func (r *forecastRun) schedule(ctx context.Context, n int) error {
 			}
 			r.begun = append(r.begun, k)
 			r.begin(k, 0)
-		case admission.EventPreempted, admission.EventReplaced:
+		case admission.EventPreempted, admission.EventReplaced, admission.EventEvicted:
 			delete(r.running, k)
 			r.due = slices.DeleteFunc(r.due, func(e ending) bool { return e.key == k })
 			heap.Init(&r.due)

@@ -19,6 +19,8 @@ type Cycle struct {
 	Preempted []Preemption
 	// Replaced are elastic jobs' old slices, replaced by new ones.
 	Replaced []Eviction
+	// Evicted lost their quota because no node replaces a failed one.
+	Evicted []Eviction
 	// Pending were looked at and stay at the head of their queues. Inadmissible were
 	// looked at, and Kueue puts them aside until something changes. NotQueued are in no
 	// queue. Workloads that the cycle did not look at are in none of these.
@@ -33,7 +35,9 @@ type Scheduled struct {
 	Team, ClusterQueue        string
 	// Admitted is false when admission checks are still to pass.
 	Admitted bool
-	PodSets  []PodSet
+	// SecondPass: it had its quota before and got its place in the topology.
+	SecondPass bool `json:",omitempty"`
+	PodSets    []PodSet
 	Holds    []Amount
 	Borrowed []Amount
 }
@@ -52,14 +56,14 @@ type Unscheduled struct {
 
 // cycle makes the report of one cycle of its events.
 func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
-	c := Cycle{Cycle: r.count, Scheduled: []Scheduled{}, Preempted: []Preemption{}, Replaced: []Eviction{}, Pending: []Unscheduled{}, Inadmissible: []Unscheduled{}, NotQueued: []Unscheduled{}}
+	c := Cycle{Cycle: r.count, Scheduled: []Scheduled{}, Preempted: []Preemption{}, Replaced: []Eviction{}, Evicted: []Eviction{}, Pending: []Unscheduled{}, Inadmissible: []Unscheduled{}, NotQueued: []Unscheduled{}}
 	parked := e.Parked()
 	for _, ev := range events {
 		name := r.jobName(ev.Namespace, ev.Name)
 		switch ev.Kind {
-		case admission.EventAdmitted, admission.EventQuotaReserved:
+		case admission.EventAdmitted, admission.EventQuotaReserved, admission.EventPlaced:
 			s := Scheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: quota.TeamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
-				Admitted: ev.Kind == admission.EventAdmitted, Borrowed: eventAmounts(ev.Borrowed)}
+				Admitted: ev.Kind != admission.EventQuotaReserved, SecondPass: ev.Kind == admission.EventPlaced, Borrowed: eventAmounts(ev.Borrowed)}
 			var holds []admission.Quantity
 			for _, ps := range ev.Flavors {
 				out := PodSet{Name: ps.Name, Pods: ps.Count, Flavors: ps.Flavors, Holds: eventAmounts(ps.Requests)}
@@ -78,6 +82,8 @@ func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 			c.Preempted = append(c.Preempted, p)
 		case admission.EventReplaced:
 			c.Replaced = append(c.Replaced, Eviction{ev.Namespace, name, ev.Name, quota.TeamOf(ev.ClusterQueue), ev.ClusterQueue, ev.Reason, ev.Message})
+		case admission.EventEvicted:
+			c.Evicted = append(c.Evicted, Eviction{ev.Namespace, name, ev.Name, quota.TeamOf(ev.ClusterQueue), ev.ClusterQueue, ev.Reason, ev.Message})
 		default:
 			u := Unscheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: quota.TeamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
 				Reason: ev.Reason, Message: ev.Message, Skipped: ev.Kind == admission.EventSkipped, Preempting: ev.Kind == admission.EventPreempting}

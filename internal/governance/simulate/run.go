@@ -192,7 +192,7 @@ func (r *result) stepwise(ctx context.Context, e *admission.Engine, steps int) e
 		r.count++
 		c := r.cycle(e, t.Events)
 		r.cycles = append(r.cycles, c)
-		if quiet++; len(c.Scheduled)+len(c.Preempted)+len(c.Replaced) > 0 {
+		if quiet++; len(c.Scheduled)+len(c.Preempted)+len(c.Replaced)+len(c.Evicted) > 0 {
 			quiet = 0
 		}
 	}
@@ -294,7 +294,7 @@ func (r *result) settledWorld() World {
 		switch e.Kind {
 		case admission.EventAdmitted, admission.EventQuotaReserved:
 			w.started[k] = true
-		case admission.EventPreempted, admission.EventReplaced:
+		case admission.EventPreempted, admission.EventReplaced, admission.EventEvicted:
 			delete(w.started, k)
 		default:
 			continue

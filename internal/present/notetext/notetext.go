@@ -132,8 +132,6 @@ func Warning(w *admission.Warning) string {
 		return "namespace " + w.Name + " was not given: its labels are assumed to be empty"
 	case admission.MultiKueueCheck:
 		return "admission check " + w.Name + " is MultiKueue's: what other clusters decide is not modelled"
-	case admission.SecondPass:
-		return "workload " + w.Name + " needs a second scheduling pass (delayed topology or a failed node), which is not modelled"
 	case admission.OrderedByUse:
 		return "ClusterQueues with admission fair sharing, whose order by past use is not modelled: " + someOf(w.Names)
 	case admission.MaybeOrderedByUse:

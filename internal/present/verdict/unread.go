@@ -116,7 +116,6 @@ var notModelled = map[string]string{
 	admission.NotModelledMultiKueue: "this cluster has the quota for it; a worker cluster must admit it, too",
 	admission.NotModelledConcurrent: "Kueue tries one variant of it for each flavor",
 	admission.NotModelledAdmission:  "past use decides which job is first, and Kueue's settings for it are unknown",
-	admission.NotModelledSecondPass: "its nodes are chosen in a second pass",
 }
 
 // undecidable is why there is no verdict.

@@ -226,7 +226,7 @@ func (s *sim) record(line admission.Timeline) map[store.Key]string {
 		if o == nil {
 			continue
 		}
-		if ev.Kind == admission.EventPreempted {
+		if ev.Kind == admission.EventPreempted || ev.Kind == admission.EventEvicted {
 			evicted[key] = ev.Message
 			times[key]++
 		}
@@ -252,6 +252,8 @@ func (s *sim) recordOne(o *store.Object, ev admission.Event) {
 		if ev.Kind == admission.EventAdmitted {
 			s.event(o, "Normal", "Admitted", fmt.Sprintf("Admitted by ClusterQueue %s, wait time since reservation was 0s", ev.ClusterQueue))
 		}
+	case admission.EventEvicted:
+		s.event(o, "Normal", "EvictedDueToNodeFailures", ev.Message)
 	case admission.EventPreempted:
 		s.event(o, "Normal", "Preempted", ev.Message)
 		s.event(o, "Normal", "EvictedDueToPreempted", ev.Message)

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
 	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 	"sigs.k8s.io/kueue/pkg/workloadslicing"
@@ -23,6 +25,7 @@ type side interface {
 	arrive(*kueue.Workload)
 	finish(client.ObjectKey)
 	pass(client.ObjectKey) // all admission checks of a workload become ready
+	node(nodeEvent)
 	workload(client.ObjectKey) *kueue.Workload
 }
 
@@ -33,7 +36,46 @@ type cycle struct {
 	arrived  []*kueue.Workload
 	outcome  outcome
 	passed   []client.ObjectKey
+	nodes    []nodeEvent
 	finished []client.ObjectKey
+}
+
+// nodeEvent is a node that fails or is ready again. Kueue's node controller notes it in the status of the workloads.
+type nodeEvent struct {
+	node  *corev1.Node
+	ready bool
+	of    []client.ObjectKey
+}
+
+// noted is a workload with the failed node in its status.
+func (ev nodeEvent) noted(old *kueue.Workload) *kueue.Workload {
+	w := old.DeepCopy()
+	w.Status.UnhealthyNodes = append(w.Status.UnhealthyNodes, kueue.UnhealthyNode{Name: ev.node.Name})
+	return w
+}
+
+// turn makes a node fail, or a failed one ready, and finds the workloads on it. Kueue evicts a workload at its second
+// failed node without the scheduler, so no workload gets a second one. It goes on replacing a node that is ready again,
+// if that was to be replaced; so such a node stays as it is.
+func turn(r *rand.Rand, in *input, s side, running []client.ObjectKey, down map[string]bool) (nodeEvent, bool) {
+	n := pick(r, in.nodes).DeepCopy()
+	ev := nodeEvent{node: n, ready: down[n.Name]}
+	if ev.ready && slices.ContainsFunc(running, func(k client.ObjectKey) bool { return workload.HasUnhealthyNode(s.workload(k), n.Name) }) {
+		return ev, false
+	}
+	down[n.Name] = !ev.ready
+	for i := range n.Status.Conditions {
+		if !ev.ready {
+			n.Status.Conditions[i].Status = corev1.ConditionFalse
+		}
+	}
+	for _, k := range running {
+		w := s.workload(k)
+		if !ev.ready && len(w.Status.UnhealthyNodes) == 0 && utiltas.HasTASAssignmentOnNode(w.Status.Admission, n.Name) {
+			ev.of = append(ev.of, k)
+		}
+	}
+	return ev, true
 }
 
 // outcome is everything that is compared after a cycle.
@@ -102,7 +144,7 @@ func record(in *input, s side, seen *effects) []cycle {
 		keys = slices.DeleteFunc(keys, func(o client.ObjectKey) bool { return o == k })
 	}
 	late, arrived := in.late, []*kueue.Workload(nil)
-	before := map[client.ObjectKey]*kueue.Workload{}
+	before, down := map[client.ObjectKey]*kueue.Workload{}, map[string]bool{}
 	var out []cycle
 	for range in.cycles() {
 		var c cycle
@@ -141,6 +183,12 @@ func record(in *input, s side, seen *effects) []cycle {
 				s.pass(k)
 				seen.change(in, before[k], s.workload(k))
 				before[k] = s.workload(k).DeepCopy()
+			}
+		}
+		if in.failing && r.IntN(3) == 0 {
+			if ev, ok := turn(r, in, s, running, down); ok {
+				c.nodes = append(c.nodes, ev)
+				s.node(ev)
 			}
 		}
 		if len(running) > 0 && (!c.outcome.worked || r.IntN(4) == 0) {
@@ -189,6 +237,9 @@ func follow(run []cycle, s side) replay {
 		}
 		for _, k := range c.passed {
 			s.pass(k)
+		}
+		for _, ev := range c.nodes {
+			s.node(ev)
 		}
 		for _, k := range c.finished {
 			s.finish(k)
@@ -310,6 +361,9 @@ func describe(w *kueue.Workload) status {
 	}
 	slices.Sort(parts)
 	slices.Sort(messages)
+	for _, n := range w.Status.UnhealthyNodes {
+		parts = append(parts, "unhealthy "+n.Name)
+	}
 	requests := ""
 	if len(w.Status.ResourceRequests) > 0 {
 		requests = asJSON(w.Status.ResourceRequests)

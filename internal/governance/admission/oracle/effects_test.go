@@ -14,6 +14,7 @@ import (
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/workload"
+	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 )
 
@@ -29,11 +30,13 @@ const (
 	undeclared      = "undeclared resources ignored"
 	pastUse         = "admission fair sharing"
 	podOverhead     = "overhead of a runtime class"
+	delayedTopology = "delayed topology"
+	failedNodes     = "failed nodes"
 	otherGates      = "other gates"
 )
 
 // everyKind has all of them.
-var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, pastUse, podOverhead, otherGates}
+var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, pastUse, podOverhead, delayedTopology, failedNodes, otherGates}
 
 // kinds returns the kinds of an input.
 func (in *input) kinds() []string {
@@ -41,7 +44,7 @@ func (in *input) kinds() []string {
 	for name, on := range map[string]bool{
 		fairSharing: in.fair != nil, topology: in.tas, transformations: in.transformations != nil, excludedPrefix: len(in.excluded) > 0,
 		admissionChecks: in.checks, elasticSlices: in.elastic, resourceGroups: in.split, otherGates: in.gates != nil,
-		podOverhead: in.overhead, pastUse: in.byUse != nil, undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
+		podOverhead: in.overhead, delayedTopology: in.delayed, failedNodes: in.failing, pastUse: in.byUse != nil, undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
 	} {
 		if on {
 			out = append(out, name)
@@ -55,6 +58,7 @@ func (in *input) kinds() []string {
 // changes nothing is found.
 type effects struct {
 	cycles, admissions, borrowed, preemptions, partial int
+	evictions                                          int // no node replaced a failed one
 	// of counts, by kind of input, the decisions that only this kind can bring about.
 	of map[string]int
 }
@@ -67,6 +71,7 @@ func (e *effects) add(o *effects) {
 	e.borrowed += o.borrowed
 	e.preemptions += o.preemptions
 	e.partial += o.partial
+	e.evictions += o.evictions
 	for k, n := range o.of {
 		e.of[k] += n
 	}
@@ -99,6 +104,16 @@ func (e *effects) change(in *input, before, now *kueue.Workload) {
 	case has && !had:
 		e.admissions++
 		e.admission(in, now)
+	}
+	if had && workload.HasTopologyAssignmentsPending(before) && workload.HasQuotaReservation(now) && !workload.HasTopologyAssignmentsPending(now) {
+		e.of[delayedTopology]++ // placed in a second pass
+	}
+	if had && len(before.Status.UnhealthyNodes) > 0 && len(now.Status.UnhealthyNodes) == 0 {
+		if workload.HasQuotaReservation(now) && asJSON(now.Status.Admission) != asJSON(before.Status.Admission) {
+			e.of[failedNodes]++ // replaced
+		} else if workloadevict.IsEvicted(now) && !workload.HasQuotaReservation(now) {
+			e.evictions++
+		}
 	}
 	if before != nil && had && !workload.IsAdmitted(before) && workload.IsAdmitted(now) {
 		e.of[admissionChecks]++ // the checks held it back and then let it through
@@ -216,7 +231,7 @@ func (e *effects) demand(t *testing.T, inputs map[string]int, all int) {
 			t.Errorf("%d inputs with %s, and none of them shows an effect of it", n, kind)
 		}
 	}
-	for what, n := range map[string]int{"preempts": e.preemptions, "borrows": e.borrowed, "is admitted with fewer pods": e.partial} {
+	for what, n := range map[string]int{"preempts": e.preemptions, "borrows": e.borrowed, "is admitted with fewer pods": e.partial, "is evicted without another node": e.evictions} {
 		if n == 0 {
 			t.Errorf("no workload %s: the inputs prove nothing about it", what)
 		}
@@ -224,7 +239,7 @@ func (e *effects) demand(t *testing.T, inputs map[string]int, all int) {
 }
 
 func (e *effects) String() string {
-	return fmt.Sprintf("%d cycles, %d admissions (%d that borrow, %d partial), %d preemptions", e.cycles, e.admissions, e.borrowed, e.partial, e.preemptions)
+	return fmt.Sprintf("%d cycles, %d admissions (%d that borrow, %d partial), %d preemptions, %d evictions because of nodes", e.cycles, e.admissions, e.borrowed, e.partial, e.preemptions, e.evictions)
 }
 
 // counts lists how many inputs of each kind there were, and how many effects.

@@ -42,6 +42,8 @@ type input struct {
 	excluded        []string
 	undeclared      config.QuotaCheckStrategy
 	checks, elastic bool
+	delayed         bool // admission checks of ProvisioningRequests delay the place in the topology
+	failing         bool // nodes fail and come back
 	byUse           *config.AdmissionFairSharing
 	overhead        bool // of a runtime class
 	split           bool // cpu has flavors of its own
@@ -49,6 +51,7 @@ type input struct {
 	gates map[string]bool
 	make  func() []client.Object
 	late  []*kueue.Workload // arrive one by one
+	nodes []*corev1.Node
 }
 
 // objects makes fresh copies, so that both sides own theirs.
@@ -57,7 +60,9 @@ func (in *input) objects() []client.Object { return in.make() }
 func newInput(seed int, full bool) *input {
 	r := rand.New(rand.NewPCG(uint64(seed), 77))
 	in := &input{seed: seed, full: full, tas: seed%4 == 3, undeclared: config.QuotaCheckBlockUndeclared}
-	in.checks = seed%7 == 2
+	in.delayed = seed%8 == 3
+	in.failing = seed%8 == 7
+	in.checks = seed%7 == 2 || in.delayed
 	in.elastic = seed%3 == 0 && !in.tas
 	in.split = seed%8 == 5
 	in.overhead = seed%9 == 7
@@ -106,6 +111,7 @@ var gateSets = []map[string]bool{
 	{"SchedulingEquivalenceHashing": false, "FlavorFungibilityPreserveScanProgress": false},
 	{"FairSharingPrioritizeNonBorrowing": false, "FairSharingPreemptWithinNominal": false},
 	{"TASRecomputeAssignmentWithinSchedulingCycle": false},
+	{"TASFailedNodeReplacementFailFast": false},
 	{"PrioritySortingWithinCohort": false},
 	{"PartialAdmission": false, "VectorizedResourceRequests": false},
 	{"UnadmittedWorkloadsObservability": true},
@@ -132,13 +138,14 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 		if in.tas {
 			for n := range 3 + r.IntN(5) {
 				name := fmt.Sprintf("n%d-%d", i, n)
-				out = append(out, &corev1.Node{
+				node := &corev1.Node{
 					ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"pool": f, "block": fmt.Sprint("b", n/4), "rack": fmt.Sprint("r", n/2), corev1.LabelHostname: name}},
 					Status: corev1.NodeStatus{
 						Allocatable: corev1.ResourceList{gpu: *qty(4 + 4*r.IntN(2)), cpu: *qty(16), corev1.ResourcePods: *qty(50)},
 						Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
 					},
-				})
+				}
+				out, in.nodes = append(out, node), append(in.nodes, node)
 			}
 		}
 	}
@@ -149,7 +156,11 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 	}
 	if in.checks {
 		for _, name := range []string{"check-a", "check-b"} {
-			out = append(out, &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: kueue.AdmissionCheckSpec{ControllerName: "example.com/check"},
+			controller := "example.com/check"
+			if in.delayed && name == "check-a" {
+				controller = kueue.ProvisioningRequestControllerName
+			}
+			out = append(out, &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: kueue.AdmissionCheckSpec{ControllerName: controller},
 				Status: kueue.AdmissionCheckStatus{Conditions: []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue, Reason: "Active"}}}})
 		}
 	}

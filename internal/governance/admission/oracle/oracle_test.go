@@ -71,6 +71,12 @@ func (e engine) step() (bool, map[client.ObjectKey]string) {
 func (e engine) arrive(w *kueue.Workload)  { must(e.Load(context.Background(), w)) }
 func (e engine) finish(k client.ObjectKey) { must(e.Remove(context.Background(), k.Namespace, k.Name)) }
 func (e engine) pass(k client.ObjectKey)   { must(e.Load(context.Background(), passed(e.workload(k)))) }
+func (e engine) node(ev nodeEvent) {
+	must(e.Load(context.Background(), ev.node.DeepCopy()))
+	for _, k := range ev.of {
+		must(e.Load(context.Background(), ev.noted(e.workload(k))))
+	}
+}
 func (e engine) workload(k client.ObjectKey) *kueue.Workload {
 	return e.Workload(k.Namespace, k.Name)
 }

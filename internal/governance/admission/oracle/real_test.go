@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
@@ -59,7 +60,7 @@ type real struct {
 	queues  *qcache.Manager
 	requeue func(context.Context) int
 	sched   *scheduler.Scheduler
-	clock   clock.Clock
+	clock   clock.WithDelayedExecution
 	byUse   *config.AdmissionFairSharing
 }
 
@@ -71,7 +72,7 @@ func newReal(in *input) *real {
 	store := expectations.New()
 	r.cache = schdcache.New(r.api, schdcache.WithFairSharing(in.fair != nil), schdcache.WithAdmissionFairSharing(in.byUse),
 		schdcache.WithResourceTransformations(in.transformations), schdcache.WithExcludedResourcePrefixes(in.excluded))
-	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(r.api, r.cache, qcache.WithPreemptionExpectations(store), qcache.WithAdmissionFairSharing(in.byUse),
+	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(r.api, r.cache, qcache.WithPreemptionExpectations(store), qcache.WithAdmissionFairSharing(in.byUse), qcache.WithClock(r.clock),
 		qcache.WithResourceTransformations(in.transformations), qcache.WithExcludedResourcePrefixes(in.excluded))
 	r.queues, r.requeue = manager, requeuer.ProcessRequeues
 	r.sched = scheduler.New(manager, r.cache, r.api, noEvents{},
@@ -131,7 +132,7 @@ func (r *real) adjusted(w *kueue.Workload) *kueue.Workload {
 // Heads blocks on empty queues, and a cancelled context would keep the scheduler
 // from issuing preemptions, so it is only called when there is something.
 func (r *real) step() (bool, map[client.ObjectKey]string) {
-	if len(r.queues.Dump()) == 0 {
+	if len(r.queues.Dump()) == 0 && !r.secondPass() {
 		return false, nil
 	}
 	if r.byUse != nil { // each LocalQueue's controller samples its use, and the queue moves its workloads
@@ -160,6 +161,16 @@ func (r *real) step() (bool, map[client.ObjectKey]string) {
 	}
 	r.requeue(r.ctx)
 	return true, borrowed
+}
+
+// secondPass reports that some workload is in the queue for the second pass.
+func (r *real) secondPass() bool {
+	for _, w := range r.api.workloads {
+		if workload.NeedsSecondPass(w) {
+			return true
+		}
+	}
+	return false
 }
 
 // borrowed is what a workload that was given its quota took beyond the nominal one
@@ -207,6 +218,7 @@ func (r *real) react(p change) {
 		r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, key, func() {
 			must(r.cache.DeleteWorkload(r.log, key))
 			must(r.queues.AddOrUpdateWorkloadWithoutLock(r.log, r.adjusted(w)))
+			r.queues.DeleteSecondPassWithoutLock(key)
 		})
 	case workload.HasQuotaReservation(p.now):
 		r.queues.DeleteWorkload(r.log, key)
@@ -219,6 +231,7 @@ func (r *real) react(p change) {
 		if workload.IsAdmitted(w) && !workload.IsAdmitted(p.old) {
 			r.settleUse(w)
 		}
+		r.queues.QueueSecondPassIfNeeded(r.ctx, r.adjusted(w), 0)
 	default:
 		_ = r.queues.AddOrUpdateWorkload(r.log, r.adjusted(p.now))
 	}
@@ -251,6 +264,24 @@ func (r *real) pass(key client.ObjectKey) {
 	if admitted {
 		r.settleUse(w)
 	}
+	r.queues.QueueSecondPassIfNeeded(r.ctx, r.adjusted(w), 0)
+}
+
+// node does what Kueue does about a node that fails or is ready again.
+func (r *real) node(ev nodeEvent) {
+	r.cache.TASCache().SyncNode(ev.node.DeepCopy())
+	all := sets.New[kueue.ClusterQueueReference]()
+	for name := range r.api.clusterQueues {
+		all.Insert(name)
+	}
+	qcache.NotifyRetryInadmissible(r.queues, all)
+	for _, key := range ev.of {
+		w := ev.noted(r.api.workloads[key])
+		r.api.workloads[key] = w
+		r.cache.AddOrUpdateWorkload(r.log, r.adjusted(w))
+		r.queues.QueueSecondPassIfNeeded(r.ctx, r.adjusted(w), 0)
+	}
+	r.requeue(r.ctx)
 }
 
 // passed is a workload with all its admission checks ready.
@@ -412,5 +443,8 @@ type frozen struct{ clock.RealClock }
 
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func (frozen) Now() time.Time                  { return now }
-func (frozen) Since(t time.Time) time.Duration { return now.Sub(t) }
+func (frozen) Now() time.Time { return now }
+
+// AfterFunc does not wait: the second pass is in the next cycle.
+func (frozen) AfterFunc(_ time.Duration, f func()) clock.Timer { f(); return nil }
+func (frozen) Since(t time.Time) time.Duration                 { return now.Sub(t) }

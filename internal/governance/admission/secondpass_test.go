@@ -1,0 +1,81 @@
+package admission
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// onNode places a running workload with one pod on a node.
+func onNode(name string) workloadOption {
+	return func(w *kueue.Workload) {
+		running(w)
+		w.Spec.PodSets[0].TopologyRequest = &kueue.PodSetTopologyRequest{Preferred: ptr.To("rack")}
+		w.Status.Admission.PodSetAssignments[0].TopologyAssignment = &kueue.TopologyAssignment{
+			Levels: []string{"kubernetes.io/hostname"},
+			Slices: []kueue.TopologyAssignmentSlice{{DomainCount: 1, PodCounts: kueue.TopologyAssignmentSlicePodCounts{Universal: ptr.To[int32](1)},
+				ValuesPerLevel: []kueue.TopologyAssignmentSliceLevelValues{{Universal: ptr.To(name)}}}},
+		}
+	}
+}
+
+func failed(name string) workloadOption {
+	return func(w *kueue.Workload) { w.Status.UnhealthyNodes = []kueue.UnhealthyNode{{Name: name}} }
+}
+
+// delayed is a workload whose admission check has passed and that waits for its place.
+func delayed(w *kueue.Workload) {
+	running(w)
+	w.Spec.PodSets[0].TopologyRequest = &kueue.PodSetTopologyRequest{Preferred: ptr.To("rack")}
+	w.Status.Conditions = w.Status.Conditions[:1] // quota is reserved, and no more
+	w.Status.AdmissionChecks = []kueue.AdmissionCheckState{{Name: "nodes", State: kueue.CheckStateReady}}
+	w.Status.Admission.PodSetAssignments[0].DelayedTopologyRequest = ptr.To(kueue.DelayedTopologyRequestStatePending)
+}
+
+// TestSecondPass: what holds quota gets its place, or another one, in a second pass; if there is none for a failed
+// node, it is evicted.
+func TestSecondPass(t *testing.T) {
+	for name, c := range map[string]struct {
+		gates   map[string]bool
+		nodes   int
+		options []workloadOption
+		want    Outcome
+		reason  string
+		domain  string
+		events  string
+	}{
+		"running":                 {nil, 2, []workloadOption{onNode("n1")}, Admitted, "", "", ""},
+		"delayed":                 {nil, 2, []workloadOption{delayed}, Admitted, "", "n0", "1 Placed a/held"},
+		"delayed, no node":        {nil, 0, []workloadOption{delayed}, Waits, kueue.WorkloadQuotaReservedReasonTopologyPlacementFailed, "", "1 Pending a/held"},
+		"failed node":             {nil, 1, []workloadOption{onNode("n1"), failed("n1")}, Admitted, "", "n0", "1 Placed a/held"},
+		"failed node, no other":   {nil, 0, []workloadOption{onNode("n1"), failed("n1")}, Waits, kueue.WorkloadEvictedDueToNodeFailures, "", "1 Evicted a/held; 2 QuotaReserved a/held"},
+		"the same, not fail fast": {map[string]bool{"TASFailedNodeReplacementFailFast": false}, 0, []workloadOption{onNode("n1"), failed("n1")}, Waits, kueue.WorkloadQuotaReservedReasonTopologyPlacementFailed, "", "1 Pending a/held"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture()
+			topology(f, c.nodes)
+			f.add(&kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "nodes"}, Spec: kueue.AdmissionCheckSpec{ControllerName: kueue.ProvisioningRequestControllerName},
+				Status: kueue.AdmissionCheckStatus{Conditions: []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue}}}})
+			f.team("a", "", "8", func(q *kueue.ClusterQueue) {
+				q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{{Name: "nodes"}}}
+			})
+			w := f.job("a", "held", 1, append(c.options, func(w *kueue.Workload) {
+				w.Status.AdmissionChecks = []kueue.AdmissionCheckState{{Name: "nodes", State: kueue.CheckStateReady}}
+			})...)
+			e := f.add(w).engine(t, Config{Gates: c.gates})
+			d := probe(t, e, w)
+			if d.Outcome != c.want || d.Reason != c.reason {
+				t.Errorf("%s %s %q", d.Outcome, d.Reason, d.Message)
+			}
+			if c.domain != "" && (len(d.PodSets[0].Domains) != 1 || d.PodSets[0].Domains[0].Levels[0] != c.domain) {
+				t.Errorf("placed in %v, want %s", d.PodSets[0].Domains, c.domain)
+			}
+			tl := run(t, e)
+			if got := short(tl); got != c.events || !tl.Settled {
+				t.Errorf("%s (settled %v), want %s", got, tl.Settled, c.events)
+			}
+		})
+	}
+}
