@@ -38,8 +38,8 @@ type Scheduled struct {
 	// SecondPass: it had its quota before and got its place in the topology.
 	SecondPass bool `json:",omitempty"`
 	PodSets    []PodSet
-	Holds    []Amount
-	Borrowed []Amount
+	Holds      []Amount
+	Borrowed   []Amount
 }
 
 // Unscheduled is a workload that was not admitted.
