@@ -55,7 +55,7 @@ func (ev nodeEvent) noted(old *kueue.Workload) *kueue.Workload {
 }
 
 // turn makes a node fail, or a failed one ready, and finds the workloads on it. Kueue evicts a workload at its second
-// failed node without the scheduler, so no workload gets a second one. It goes on replacing a node that is ready again,
+// failed node without the scheduler, so no workload gets a second one. Kueue keeps replacing a node that is ready again,
 // if that was to be replaced; so such a node stays as it is.
 func turn(r *rand.Rand, in *input, s side, running []client.ObjectKey, down map[string]bool) (nodeEvent, bool) {
 	n := pick(r, in.nodes).DeepCopy()
