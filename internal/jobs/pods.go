@@ -114,7 +114,7 @@ func count(s *Status, j state.Job, pods []state.Pod) {
 func countReported(s *Status, j state.Job) {
 	for name, r := range j.Replicas {
 		ready := r.Ready
-		if j.Kind.Group == kinds.PyTorchJob.Group { // its active pods are the running ones
+		if j.Kind.Style == kinds.Training { // its active pods are the running ones
 			ready = r.Active
 		}
 		s.Ready += ready
@@ -149,7 +149,7 @@ const Submitter = "submitter"
 
 // submits tells a RayJob's submitter from the pods of its cluster.
 func submits(j state.Job, p state.Pod) bool {
-	return j.Kind.FullName() == kinds.RayJob.FullName() && p.Labels[j.Kind.PodLabel] == ""
+	return j.Kind.Submitter != "" && p.Labels[j.Kind.PodLabel] == ""
 }
 
 // PodRolesOf returns the place of each pod in the job.

@@ -11,5 +11,10 @@ var HyperPodPyTorchJob = Job{
 	Roles:       []Role{{Path: path("spec.replicaSpecs.*"), NameKey: "name", Replicas: path("replicas"), Template: path("template"), Spares: path("spares")}},
 	Operator:    "HyperPod training operator",
 	Style:       Training,
-	Policy:      Policy{At: path("spec.runPolicy"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Clean: "cleanPodPolicy"},
+	Launch: Launch{Program: "hyperpodrun", Meets: ByOperator, Tasks: path("spec.nprocPerNode"), TasksText: true, Elastic: ElasticSteps,
+		Restart: Restart{Where: OfPods, Allowed: []string{"Always", "OnFailure", "Never"}, Retries: path("spec.runPolicy.jobMaxRetryCount"), Resumes: true}},
+	Policy: Policy{At: path("spec.runPolicy"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Clean: "cleanPodPolicy"},
 }
+
+// hyperPodContainer is the name of the container in HyperPod's own samples.
+const hyperPodContainer = "pytorch-job-container"

@@ -1,4 +1,4 @@
 package kinds
 
 // JAXJob is Kubeflow's kind for JAX.
-var JAXJob = kubeflow("JAXJob", "jaxjobs", "jaxReplicaSpecs")
+var JAXJob = kubeflow("JAXJob", "jaxjobs", "jaxReplicaSpecs", "jax")

@@ -64,6 +64,15 @@ type Job struct {
 	Numbers Numbers
 	// Policy is where the limits of a run are.
 	Policy Policy
+	// Launch is how the pods start the training.
+	Launch Launch
+	// Services: the operator gives each pod a Service of its name.
+	Services bool
+	// Submitter is a label with the job's name on the pod that runs its program, for kinds
+	// whose other pods only serve that.
+	Submitter string
+	// OwnSelector: the API server gives an object a selector by its UID.
+	OwnSelector bool
 	// Made is what the operator calls and labels its pods, beside PodLabel; nil for
 	// JOB-ROLE-NUMBER and no labels.
 	Made func(Planned) (name string, labels map[string]string)

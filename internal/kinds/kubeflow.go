@@ -6,8 +6,8 @@ import (
 )
 
 // kubeflow describes a kind of the Kubeflow training operator (v1.9); specs is the field
-// with its roles.
-func kubeflow(kind, plural, specs string) Job {
+// with its roles, container the name that it looks for, "" for any.
+func kubeflow(kind, plural, specs, container string) Job {
 	return Job{
 		Resource:    Resource{Group: "kubeflow.org", Version: "v1", Plural: plural, Kind: kind, Namespaced: true},
 		PodLabel:    "training.kubeflow.org/job-name",
@@ -15,6 +15,8 @@ func kubeflow(kind, plural, specs string) Job {
 		Roles:       []Role{{Path: path("spec." + specs + ".*"), Replicas: path("replicas"), Template: path("template")}},
 		Operator:    "Kubeflow training operator",
 		Style:       Training,
+		Services:    true,
+		Launch:      Launch{Container: container, Restart: Restart{Where: OfRole}},
 		Numbers:     Numbers{Role: replicaTypeLabel, Index: replicaIndexLabel},
 		Policy: Policy{At: path("spec.runPolicy"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds",
 			Backoff: "backoffLimit", Clean: "cleanPodPolicy"},

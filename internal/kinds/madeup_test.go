@@ -7,7 +7,7 @@ import (
 
 // A kind of the training operators is described by its name and the field of its roles.
 func TestDescription(t *testing.T) {
-	k := mastered(kubeflow("OddJob", "oddjobs", "oddReplicaSpecs"))
+	k := mastered(kubeflow("OddJob", "oddjobs", "oddReplicaSpecs", "odd"))
 	object := map[string]any{
 		"metadata": map[string]any{"name": "x"},
 		"spec": map[string]any{"oddReplicaSpecs": map[string]any{

@@ -1,4 +1,4 @@
 package kinds
 
 // PaddleJob is Kubeflow's kind for PaddlePaddle. Its operator ranks the Master first.
-var PaddleJob = mastered(kubeflow("PaddleJob", "paddlejobs", "paddleReplicaSpecs"))
+var PaddleJob = mastered(kubeflow("PaddleJob", "paddlejobs", "paddleReplicaSpecs", "paddle"))

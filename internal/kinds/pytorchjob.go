@@ -1,7 +1,20 @@
 package kinds
 
 // PyTorchJob is Kubeflow's kind for PyTorch. Its operator ranks the Master first.
-var PyTorchJob = mastered(kubeflow("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs"))
+var PyTorchJob = pytorchJob()
+
+func pytorchJob() Job {
+	j := mastered(kubeflow("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs", "pytorch"))
+	j.Launch.Tasks, j.Launch.TasksText, j.Launch.TasksElastic = path("spec.nprocPerNode"), true, "nProcPerNode"
+	j.Launch.Elastic, j.Launch.Restart.Resumes = ElasticTorch, true
+	j.Launch.First = func(name string, object map[string]any) string {
+		if lookup(object, path("spec.pytorchReplicaSpecs.Master")) != nil {
+			return name + "-master-0"
+		}
+		return name + "-worker-0"
+	}
+	return j
+}
 
 // mastered is a kind whose Master is one of the pods that train.
 func mastered(j Job) Job {

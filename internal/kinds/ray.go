@@ -19,6 +19,7 @@ var RayJob = Job{
 		return name, labels
 	},
 	RestartPolicy: "Always",
+	Submitter:     BatchJob.PodLabel,
 	Policy:        Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
 }
 

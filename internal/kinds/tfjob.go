@@ -1,4 +1,4 @@
 package kinds
 
 // TFJob is Kubeflow's kind for TensorFlow.
-var TFJob = kubeflow("TFJob", "tfjobs", "tfReplicaSpecs")
+var TFJob = kubeflow("TFJob", "tfjobs", "tfReplicaSpecs", "tensorflow")

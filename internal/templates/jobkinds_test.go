@@ -135,6 +135,25 @@ func TestNewerRayFields(t *testing.T) {
 	}
 }
 
+// The webhooks of the training operator look for a container of a name, a different one
+// for each kind. The MPI operator has no such rule.
+func TestContainerNames(t *testing.T) {
+	for kind, want := range map[string]string{"PyTorchJob": "pytorch", "TFJob": "tensorflow", "XGBoostJob": "xgboost", "JAXJob": "jax", "PaddleJob": "paddle", "MPIJob": ""} {
+		k, _ := kinds.JobNamed(kind)
+		text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: x}\nspec: {%s: {Worker: {replicas: 1, template: {spec: {containers: [{name: NAME, image: \"i:1\"}]}}}}}\n",
+			k.GroupVersion(), kind, k.Roles[0].Path[1])
+		_, err := render.Objects(mustParse(t, strings.Replace(text, "NAME", "c", 1)), values.Values{})
+		if said := fmt.Sprint(err); want != "" && !strings.Contains(said, "requires a container named "+want) || want == "" && err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if want != "" {
+			if _, err := render.Objects(mustParse(t, strings.Replace(text, "NAME", want, 1)), values.Values{}); err != nil {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+	}
+}
+
 // The queue label is where Kueue reads it, for every kind that it governs, and a queue
 // that the manifest names stays unless the user names another one.
 func TestQueueOfEveryKind(t *testing.T) {
@@ -146,8 +165,8 @@ func TestQueueOfEveryKind(t *testing.T) {
 		{"leaderworkerset.x-k8s.io/v1 LeaderWorkerSet", "{leaderWorkerTemplate: {workerTemplate: " + pod + "}}", "", "spec.leaderWorkerTemplate.workerTemplate"},
 		{"trainer.kubeflow.org/v1alpha1 TrainJob", "{runtimeRef: {name: torch}}", "", ""},
 		{"workload.codeflare.dev/v1beta2 AppWrapper", "{components: [{template: {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: \"i:1\"}]}}}]}", "", "spec.components[0].template"},
-		{"kubeflow.org/v1 JAXJob", "{jaxReplicaSpecs: {Worker: {replicas: 1, template: " + pod + "}}}", "", "spec.jaxReplicaSpecs.Worker.template"},
-		{"kubeflow.org/v1 PaddleJob", "{paddleReplicaSpecs: {Worker: {replicas: 1, template: " + pod + "}}}", "", "spec.paddleReplicaSpecs.Worker.template"},
+		{"kubeflow.org/v1 JAXJob", "{jaxReplicaSpecs: {Worker: {replicas: 1, template: " + strings.Replace(pod, "name: c", "name: jax", 1) + "}}}", "", "spec.jaxReplicaSpecs.Worker.template"},
+		{"kubeflow.org/v1 PaddleJob", "{paddleReplicaSpecs: {Worker: {replicas: 1, template: " + strings.Replace(pod, "name: c", "name: paddle", 1) + "}}}", "", "spec.paddleReplicaSpecs.Worker.template"},
 		{"ray.io/v1 RayService", "{rayClusterConfig: {headGroupSpec: {template: " + pod + "}}}", "", ""},
 		{"sparkoperator.k8s.io/v1beta2 SparkApplication", "{type: Scala}", "", ""},
 		{"batch/v1 CronJob", "{schedule: \"1 * * * *\", jobTemplate: {metadata: {labels: {a: b}}, spec: {template: " + pod + "}}}", "spec.jobTemplate.", "spec.jobTemplate.spec.template"},

@@ -100,7 +100,7 @@ func (r *run) choosePriority(ctx context.Context, t *parse.Template, s *settings
 		}
 		priority.Name = wanted
 	}
-	if wanted != "" || len(jobKindsOf(t)) > 0 {
+	if wanted != "" || len(jobKindsOf(t)) > 0 && resolve.PodPriority(t, s.Values) == "" {
 		r.factory.Notes(choices.Texts(priority.Notes))
 	}
 	s.Priority = priority.Name

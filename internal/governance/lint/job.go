@@ -85,17 +85,16 @@ func (l *linter) find(code string, facts Facts) {
 
 func (l *linter) priority() {
 	class, queue := l.labels[kinds.PriorityLabel], l.labels[kinds.QueueLabel]
+	ranked := slices.IndexFunc(l.parts, func(p part) bool { return p.tmpl.Spec.PriorityClassName != "" })
 	switch {
+	case class == "" && ranked >= 0: // Kueue goes by the class of the pods
 	case class == "" && queue != "" && (l.PriorityClasses == nil || len(l.PriorityClasses) > 0):
 		l.find(NoPriority, Facts{Fix: &Fix{Field: Priority, Values: l.PriorityClasses}})
 	case class != "" && l.PriorityClasses != nil && !slices.Contains(l.PriorityClasses, class):
 		l.find(UnknownPriority, Facts{Name: class, Fix: Nearest(Priority, class, l.PriorityClasses)})
 	}
-	for _, p := range l.parts {
-		if name := p.tmpl.Spec.PriorityClassName; name != "" && class == "" && queue != "" {
-			l.find(PodPriority, Facts{PodSet: p.name, Name: name, Fix: &Fix{Field: Priority}})
-			break
-		}
+	if ranked >= 0 && class != "" && queue != "" {
+		l.find(PodPriority, Facts{PodSet: l.parts[ranked].name, Name: l.parts[ranked].tmpl.Spec.PriorityClassName})
 	}
 	if l.FairSharing && l.Borrows && l.Weight != nil && *l.Weight == 0 {
 		l.find(WeightZero, Facts{})

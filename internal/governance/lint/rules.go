@@ -54,7 +54,7 @@ func Rules() []Rule {
 	return []Rule{
 		{NoPriority, Warning, "A job without a priority class ranks lowest, behind every class.", "SageMaker HyperPod task governance: policies"},
 		{UnknownPriority, Error, "The priority class must be a WorkloadPriorityClass of the cluster.", "SageMaker HyperPod task governance: HyperPod CLI"},
-		{PodPriority, Warning, "The label kueue.x-k8s.io/priority-class ranks a job; the priorityClassName of its pods does not.", "SageMaker HyperPod task governance: HyperPod CLI"},
+		{PodPriority, Warning, "With the label kueue.x-k8s.io/priority-class, the priorityClassName of the pods does not rank the job.", "Kueue: workload priority class"},
 		{WeightZero, Warning, "With fair sharing, a queue with weight 0 is the first to lose what it borrows.", "Kueue: fair sharing; SageMaker HyperPod task governance: policies"},
 		{UnknownQueue, Error, "The queue must be a LocalQueue of the job's namespace.", "Kueue: run a job"},
 		{NoQueue, Error, "A governed namespace refuses jobs without the label kueue.x-k8s.io/queue-name.", "HyperPod task governance: admission policy of the add-on (seen in v1.6)"},

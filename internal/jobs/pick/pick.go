@@ -22,8 +22,8 @@ const defaultContainer = "kubectl.kubernetes.io/default-container"
 // unknown.
 func Selectors(j state.Job) []string {
 	var out []string
-	if j.Kind.Kind == kinds.RayJob.Kind && j.Kind.Group == kinds.RayJob.Group {
-		out = append(out, kinds.BatchJob.PodLabel+"="+j.Name)
+	if j.Kind.Submitter != "" {
+		out = append(out, j.Kind.Submitter+"="+j.Name)
 	}
 	if j.PodSelector != "" {
 		out = append(out, j.PodSelector)
@@ -164,9 +164,9 @@ func Leader(pods []Pod) []Pod {
 	return []Pod{best}
 }
 
-// ranks returns the number of ranks of a job; Ray has none.
+// ranks returns the number of ranks of a job, 0 for kinds without ranks.
 func ranks(j state.Job) (n int) {
-	if j.Kind.Group == kinds.RayJob.Group {
+	if j.Kind.Numbers.Unranked {
 		return 0
 	}
 	for _, r := range j.Roles {
@@ -183,7 +183,7 @@ func hasRole(j state.Job, role string) bool {
 
 func roleNames(j state.Job) []string {
 	var out []string
-	if j.Kind.Kind == kinds.RayJob.Kind {
+	if j.Kind.Submitter != "" {
 		out = append(out, jobs.Submitter)
 	}
 	for _, r := range j.Roles {

@@ -73,11 +73,6 @@ func Fold(objects []map[string]any) error {
 	return nil
 }
 
-// IsKind reports whether the job is of one of the kinds.
-func (j *View) IsKind(k ...kinds.Job) bool {
-	return slices.ContainsFunc(k, func(k kinds.Job) bool { return k.Kind == j.Kind.Kind && k.Group == j.Kind.Group })
-}
-
 // Spec returns the job's spec. It creates a missing one.
 func (j *View) Spec() map[string]any { return Child(j.Object, "spec") }
 
@@ -304,14 +299,10 @@ func (j *View) setWorkers(n int) error {
 	return nil
 }
 
-// mainContainers are the names by which the operators find the container that
-// trains.
-var mainContainers = []string{"pytorch", "pytorch-job-container", "tensorflow", "xgboost"}
-
 // Container returns the main container of a pod, nil if it has none: the container that the operator uses, or
 // the first.
 func Container(pod map[string]any) map[string]any {
-	for _, name := range mainContainers {
+	for _, name := range kinds.MainContainers() {
 		if c := Named(pod["containers"], name); c != nil {
 			return c
 		}
@@ -324,36 +315,44 @@ func Container(pod map[string]any) map[string]any {
 
 // Tasks returns the number of processes per node in the manifest, 0 if it has none.
 func (j *View) Tasks() int {
-	spec := Inner(j.Object, "spec")
-	for _, key := range []string{"nprocPerNode", "slotsPerWorker"} {
-		if n, ok := manifest.Count(spec[key]); ok {
-			return n
-		}
-	}
-	return 0
+	n, _ := manifest.Count(kinds.At(j.Object, j.Kind.Launch.Tasks...))
+	return n
 }
 
 // SetTasks sets the number of processes per node, if the kind has a field for it.
 func (j *View) SetTasks(n int) {
+	l := j.Kind.Launch
+	policy := Inner(j.Object, "spec", "elasticPolicy")
 	switch {
-	case j.IsKind(kinds.PyTorchJob) && Inner(j.Object, "spec", "elasticPolicy")["nProcPerNode"] != nil:
-		Inner(j.Object, "spec", "elasticPolicy")["nProcPerNode"] = int64(n) // the operator refuses both
-	case j.IsKind(kinds.PyTorchJob, kinds.HyperPodPyTorchJob):
-		j.Spec()["nprocPerNode"] = strconv.Itoa(n)
-	case j.IsKind(kinds.MPIJob):
-		j.Spec()["slotsPerWorker"] = int64(n)
+	case len(l.Tasks) == 0:
+	case l.TasksElastic != "" && policy[l.TasksElastic] != nil:
+		policy[l.TasksElastic] = int64(n) // the operator refuses both
+	case l.TasksText:
+		j.put(l.Tasks, strconv.Itoa(n))
+	default:
+		j.put(l.Tasks, int64(n))
 	}
 }
 
 // FirstPod returns the DNS name of the job's first pod, "" if it has none.
 func (j *View) FirstPod(name string) string {
-	if !j.IsKind(kinds.PyTorchJob) {
+	if j.Kind.Launch.First == nil {
 		return ""
 	}
-	if Inner(j.Object, "spec", "pytorchReplicaSpecs", "Master") != nil {
-		return name + "-master-0"
+	return j.Kind.Launch.First(name, j.Object)
+}
+
+// put sets a field of the job.
+func (j *View) put(path []string, v any) {
+	last := len(path) - 1
+	kinds.Child(j.Object, path[:last]...)[path[last]] = v
+}
+
+// SetRetries sets how often the job is tried again, if the kind has a field for it.
+func (j *View) SetRetries(n int) {
+	if at := j.Kind.Launch.Restart.Retries; len(at) > 0 {
+		j.put(at, int64(n))
 	}
-	return name + "-worker-0"
 }
 
 // Starters returns the roles whose pods start the training: the launcher, or all roles that train.

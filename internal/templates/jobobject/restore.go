@@ -41,7 +41,7 @@ func Clean(object map[string]any) map[string]any {
 			delete(Inner(o, path[0]), path[1])
 		}
 	}
-	if view.IsKind(kinds.BatchJob) && Inner(o, "spec")["manualSelector"] != true {
+	if view.Kind.OwnSelector && Inner(o, "spec")["manualSelector"] != true {
 		delete(Inner(o, "spec"), "selector")
 	}
 	for _, r := range view.Roles() {

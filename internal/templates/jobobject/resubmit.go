@@ -32,7 +32,7 @@ func Resubmit(o map[string]any) {
 		if path := job.SuspendPath; len(path) > 0 {
 			delete(Inner(o, path[:len(path)-1]...), path[len(path)-1])
 		}
-		if job.Kind == kinds.BatchJob.Kind {
+		if job.OwnSelector {
 			resubmitBatch(o)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // applyBounds writes the elastic policy that the values request.
@@ -24,13 +25,13 @@ func (s *job) applyBounds(j *jobobject.View) error {
 	case s.Nodes.N > most:
 		return setting.NodeCount.Invalid(strconv.Itoa(s.Nodes.N), "must be at most %d, the value of %s", most, setting.MaxNodeCount)
 	}
-	switch {
-	case j.IsKind(kinds.PyTorchJob):
+	switch j.Kind.Launch.Elastic {
+	case kinds.ElasticTorch:
 		if special != "" {
 			return errs.Usagef("%s requires the HyperPod training operator", special).Suggest(setting.JobKind.Option(kinds.HyperPodPyTorchJob.Kind))
 		}
-		if jobobject.Inner(j.Object, "spec", "pytorchReplicaSpecs", "Master") != nil {
-			return errs.Usagef("a PyTorchJob with a Master cannot be elastic").WithAdvice("use a manifest that has only a Worker")
+		if slices.ContainsFunc(j.Roles(), func(r jobobject.Role) bool { return r.Name == j.Kind.Numbers.First }) {
+			return errs.Usagef("%s with a Master cannot be elastic", words.WithArticle(j.Kind.Kind)).WithAdvice("use a manifest that has only a Worker")
 		}
 		policy := jobobject.Child(j.Spec(), "elasticPolicy")
 		policy["minReplicas"], policy["maxReplicas"] = int64(least), int64(most)
@@ -38,14 +39,14 @@ func (s *job) applyBounds(j *jobobject.View) error {
 			policy["rdzvBackend"] = "c10d"
 		}
 		return nil
-	case j.IsKind(kinds.HyperPodPyTorchJob):
-		s.applyHyperPodBounds(j, least, most)
+	case kinds.ElasticSteps:
+		s.applySteps(j, least, most)
 		return nil
 	}
 	return setting.NotFor(j.Kind.Kind, setting.MinNodeCount, setting.MaxNodeCount)
 }
 
-func (s *job) applyHyperPodBounds(j *jobobject.View, least, most int) {
+func (s *job) applySteps(j *jobobject.View, least, most int) {
 	e := s.Elastic
 	policy := jobobject.Child(j.Spec(), "elasticPolicy")
 	policy["minReplicas"], policy["maxReplicas"] = int64(least), int64(most)

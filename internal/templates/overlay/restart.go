@@ -16,49 +16,38 @@ func (s *job) applyRestart(j *jobobject.View, meta map[string]any) error {
 	if s.MaxRetry != nil && *s.MaxRetry < 0 {
 		return setting.MaxRetry.OutOfRange(*s.MaxRetry, 0, 0)
 	}
-	switch {
-	case j.IsKind(kinds.HyperPodPyTorchJob):
+	switch restart := j.Kind.Launch.Restart; {
+	case restart.Where == kinds.OfRole:
+		return s.restartReplicas(j, meta)
+	case restart.Where == kinds.OfPods && s.AutoResume && !restart.Resumes:
+		return setting.NotFor(j.Kind.Kind, setting.AutoResume).Suggest(setting.MaxRetry.Option("N").WithNote("sets the " + restart.Retries[len(restart.Retries)-1]))
+	case restart.Where == kinds.OfPods:
 		s.restartPods(j)
 		switch {
 		case s.MaxRetry != nil:
-			jobobject.Child(j.Spec(), "runPolicy")["jobMaxRetryCount"] = int64(*s.MaxRetry)
-		case s.AutoResume && jobobject.Inner(j.Object, "spec", "runPolicy")["jobMaxRetryCount"] == nil:
-			jobobject.Child(j.Spec(), "runPolicy")["jobMaxRetryCount"] = int64(1)
+			j.SetRetries(*s.MaxRetry)
+		case s.AutoResume && kinds.At(j.Object, restart.Retries...) == nil:
+			j.SetRetries(1)
 		}
-		return nil
-	case j.IsKind(kinds.BatchJob):
-		if s.AutoResume {
-			return setting.NotFor("batch Job", setting.AutoResume).Suggest(setting.MaxRetry.Option("N").WithNote("sets the backoffLimit of the Job"))
-		}
-		s.restartPods(j)
-		for _, r := range j.Roles() {
-			if r.Pod()["restartPolicy"] == nil {
-				r.Pod()["restartPolicy"] = "Never" // a Job must state one
-				if s.Own() {
-					s.Notef("restartPolicy not set: the pods of the Job get Never")
-				}
-			}
-		}
-		if s.MaxRetry != nil {
-			j.Spec()["backoffLimit"] = int64(*s.MaxRetry)
-		}
-		return nil
-	case j.Kind.Group != kinds.PyTorchJob.Group:
-		if s.AutoResume || s.MaxRetry != nil || s.RestartPolicy != "" {
-			return setting.NotFor(j.Kind.Kind, setting.RestartPolicy, setting.AutoResume, setting.MaxRetry)
-		}
-		return nil
+	case s.AutoResume || s.MaxRetry != nil || s.RestartPolicy != "":
+		return setting.NotFor(j.Kind.Kind, setting.RestartPolicy, setting.AutoResume, setting.MaxRetry)
 	}
-	return s.restartReplicas(j, meta)
+	return nil
 }
 
 // restartPods sets the policy of pods that have their own.
 func (s *job) restartPods(j *jobobject.View) {
-	if s.RestartPolicy == "" {
-		return
-	}
+	must := j.Kind.Launch.Restart.Default
 	for _, r := range j.Roles() {
-		r.Pod()["restartPolicy"] = s.RestartPolicy
+		switch pod := r.Pod(); {
+		case s.RestartPolicy != "":
+			pod["restartPolicy"] = s.RestartPolicy
+		case must != "" && pod["restartPolicy"] == nil:
+			pod["restartPolicy"] = must
+			if s.Own() {
+				s.Notef("restartPolicy not set: the pods of the %s get %s", j.Kind.Kind, must)
+			}
+		}
 	}
 }
 
@@ -95,7 +84,7 @@ func (s *job) restartReplicas(j *jobobject.View, meta map[string]any) error {
 	} else if ns != "" {
 		s.noteResumeNamespace(ns)
 	}
-	if s.AutoResume && !j.IsKind(kinds.PyTorchJob) {
+	if s.AutoResume && !j.Kind.Launch.Restart.Resumes {
 		s.Notef("HyperPod supports automatic resume for PyTorchJobs only; this is %s", words.WithArticle(j.Kind.Kind))
 	}
 	return nil

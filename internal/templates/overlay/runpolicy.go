@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
@@ -31,7 +30,7 @@ func (s *job) applyRunPolicy(j *jobobject.View) error {
 		key := fields[which]
 		if key == "" {
 			e := setting.NotFor(j.Kind.Kind, which)
-			if which == setting.Backoff && j.IsKind(kinds.HyperPodPyTorchJob) {
+			if which == setting.Backoff && len(j.Kind.Launch.Restart.Retries) > 0 {
 				e.Suggest(setting.MaxRetry.Option("N"))
 			}
 			return e

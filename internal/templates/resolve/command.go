@@ -1,10 +1,10 @@
 package resolve
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
@@ -58,11 +58,5 @@ func Program(command []string) string {
 
 // LaunchCommand returns the command that starts the training if neither the values nor the template name one.
 func LaunchCommand(j *jobobject.View) []string {
-	switch {
-	case j.IsKind(kinds.MPIJob):
-		return []string{"mpirun"}
-	case j.IsKind(kinds.HyperPodPyTorchJob):
-		return []string{"hyperpodrun"}
-	}
-	return []string{"torchrun"}
+	return []string{cmp.Or(j.Kind.Launch.Program, "torchrun")}
 }

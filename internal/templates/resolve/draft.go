@@ -82,6 +82,21 @@ func Label(t *parse.Template, v values.Values, name string) string {
 	return stated(t, v, "labels", name)
 }
 
+// PodPriority returns the priorityClassName of the first pods of the job that have one, "" if
+// there is none. Kueue ranks a job by it that has no class of its own.
+func PodPriority(t *parse.Template, v values.Values) string {
+	draft, err := Draft(t, v)
+	if err != nil || draft == nil {
+		return ""
+	}
+	for _, r := range draft.Roles() {
+		if name := manifest.TextOf(jobobject.Inner(r.Template, "spec")["priorityClassName"]); name != "" && !manifest.Unfilled(name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // stated returns a text from the job's metadata after the parameters are filled in, "" if there is none.
 func stated(t *parse.Template, v values.Values, path ...string) string {
 	draft, err := Draft(t, v)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
@@ -58,8 +59,13 @@ func Check(n *manifest.Node, r *Report, typed bool) {
 	r.typed = typed
 	if t := shapeOf(n.Get("apiVersion").Str(), n.Get("kind").Str()); t != nil {
 		r.check(t, n, "")
-	} else if meta := n.Get("metadata"); meta != nil {
-		r.check(reflect.TypeFor[metav1.ObjectMeta](), meta, "metadata")
+	} else {
+		if meta := n.Get("metadata"); meta != nil {
+			r.check(reflect.TypeFor[metav1.ObjectMeta](), meta, "metadata")
+		}
+		if k, ok := kinds.JobFor(n.Get("apiVersion").Str(), n.Get("kind").Str()); ok {
+			r.described(k, n)
+		}
 	}
 	if typed {
 		settle(n)

@@ -53,21 +53,19 @@ func (f *Faults) checkRole(j *jobobject.View, r jobobject.Role) {
 	for i, item := range containers {
 		c, _ := item.(map[string]any)
 		name := manifest.TextOf(c["name"])
-		named = named || name == "pytorch" || name == "" || manifest.Unfilled(name)
+		named = named || name == j.Kind.Launch.Container || name == "" || manifest.Unfilled(name)
 		names = append(names, manifest.JoinPath(manifest.Location{Path: manifest.JoinPath(r.PodAt, "containers")}.Item(i).Path, "name"))
 	}
-	if j.IsKind(kinds.PyTorchJob) && !named {
-		f.add(manifest.JoinPath(r.PodAt, "containers"), errs.Usagef("%s requires a container named pytorch: the Kubeflow training operator looks for it", r.Name), names...)
+	if name := j.Kind.Launch.Container; name != "" && !named {
+		f.add(manifest.JoinPath(r.PodAt, "containers"), errs.Usagef("%s requires a container named %s: the %s looks for it", r.Name, name, j.Kind.Operator), names...)
 	}
-	want, at := values.RestartPolicies, manifest.JoinPath(r.At, "restartPolicy")
-	policy := manifest.TextOf(r.Part["restartPolicy"])
-	switch {
-	case j.IsKind(kinds.BatchJob):
-		want, policy, at = []string{"OnFailure", "Never"}, manifest.TextOf(pod["restartPolicy"]), manifest.JoinPath(r.PodAt, "restartPolicy")
-	case j.IsKind(kinds.MPIJob):
-		want = []string{"OnFailure", "Never"}
-	case j.IsKind(kinds.HyperPodPyTorchJob):
-		want, policy, at = values.RestartPolicies[:3], manifest.TextOf(pod["restartPolicy"]), manifest.JoinPath(r.PodAt, "restartPolicy")
+	restart := j.Kind.Launch.Restart
+	want, policy, at := restart.Allowed, manifest.TextOf(r.Part["restartPolicy"]), manifest.JoinPath(r.At, "restartPolicy")
+	if restart.Where == kinds.OfPods {
+		policy, at = manifest.TextOf(pod["restartPolicy"]), manifest.JoinPath(r.PodAt, "restartPolicy")
+	}
+	if want == nil {
+		want = values.RestartPolicies
 	}
 	if policy != "" && !manifest.Unfilled(policy) && !slices.Contains(want, policy) {
 		f.add(at, errs.Usagef("invalid restart policy %q of %s: must be %s", policy, words.WithArticle(j.Kind.Kind), manifest.OrList(want)))
@@ -77,7 +75,7 @@ func (f *Faults) checkRole(j *jobobject.View, r jobobject.Role) {
 // checkResume holds the two annotations of automatic resume and the restart
 // policy together.
 func (f *Faults) checkResume(j *jobobject.View, roles []jobobject.Role) {
-	if j.Kind.Group != kinds.PyTorchJob.Group {
+	if j.Kind.Launch.Restart.Where != kinds.OfRole {
 		return
 	}
 	annotations := jobobject.Inner(j.Object, "metadata", "annotations")
@@ -127,7 +125,7 @@ func checkName(j *jobobject.View) *errs.Error {
 	}
 	// The operators of these kinds give each pod a Service, whose name starts with
 	// a letter (DNS-1035).
-	if j.Kind.Group == kinds.PyTorchJob.Group && name[0] >= '0' && name[0] <= '9' {
+	if j.Kind.Services && name[0] >= '0' && name[0] <= '9' {
 		return errs.Usagef("invalid name %q of %s: must start with a letter", name, words.WithArticle(j.Kind.Kind))
 	}
 	longest := ""
