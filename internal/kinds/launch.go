@@ -51,7 +51,7 @@ type Restart struct {
 	Default string
 	// Retries leads to the number of retries, nil where annotations have it.
 	Retries []string
-	// Resumes: HyperPod resumes jobs of the kind on another node: if annotations say so, or,
+	// Resumes: HyperPod resumes jobs of the kind on another node: if annotations ask for it, or,
 	// where Retries is given, as often as that says.
 	Resumes bool
 }
