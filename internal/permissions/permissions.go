@@ -100,6 +100,9 @@ func Commands() []Command {
 	}
 	reasons := []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list), all(kueueGroup, "localqueues", list), all(kueueGroup, "workloads", list),
 		all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list), in("", "configmaps", "get")}
+	start := append(decide, in("", "configmaps", "create", "delete", list, "patch"), in("", "resourcequotas", list), in("", "limitranges", list), in("", "serviceaccounts", "get"), in("", "secrets", "get"), in("", "persistentvolumeclaims", "get"))
+	// Objects that were submitted with a job are deleted with it.
+	together := []Permission{in("", "configmaps", "get", "delete")}
 	out := []Command{
 		{Name: "cancel-job", Needs: jobs("get", list, "delete"), Optional: []Permission{in(kueueGroup, "workloads", list)}},
 		{Name: "cancel-job --reason", Needs: jobs("get", list, "delete"), Optional: reasons},
@@ -113,6 +116,7 @@ func Commands() []Command {
 		{Name: "explain-job", Needs: append(jobs("get", list), find...), Optional: append(decide, in("", "events", list))},
 		{Name: "get-job", Needs: append(jobs("get", list), find...), Optional: []Permission{in("", "events", list), all("", "nodes", list), all(kueueGroup, "clusterqueues", "get")}},
 		{Name: "get-log", Needs: append(jobs("get", list), in("", "pods", list, watch), in("", "pods/log", "get"))},
+		{Name: "get-log --on-interrupt cancel", Needs: append(jobs("get", list, "delete"), in("", "pods", list, watch), in("", "pods/log", "get")), Optional: append([]Permission{in(kueueGroup, "workloads", list)}, together...)},
 		{Name: "get-queue", Needs: []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
 			Optional: append(append(everywhere(jobs(list)), decide...), in("visibility.kueue.x-k8s.io", "localqueues/pendingworkloads", "get"))},
 		{Name: "get-quota", Needs: []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
@@ -124,8 +128,12 @@ func Commands() []Command {
 		{Name: "open-console", Needs: append(jobs("get", list), in("", "pods", "get", list)), Optional: []Permission{all("", "nodes", list), in("apps", "daemonsets", "get", list), all("apps", "daemonsets", "get", list), in("networking.k8s.io", "ingresses", list), all("networking.k8s.io", "ingresses", list)}},
 		{Name: "patch-job", Needs: append(jobs("get", list, "patch"), in(kueueGroup, "workloads", "get", list, "patch")), Optional: []Permission{all(kueueGroup, "workloadpriorityclasses", list)}},
 		{Name: "port-forward", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/portforward", "create", "get")), Optional: []Permission{in("", "pods", watch), in(kueueGroup, "workloads", list)}},
-		{Name: "start-job", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list)), Optional: append(decide, in("", "configmaps", "create", "delete", list, "patch"), in("", "resourcequotas", list), in("", "limitranges", list), in("", "serviceaccounts", "get"), in("", "secrets", "get"), in("", "persistentvolumeclaims", "get"))},
+		{Name: "start-job", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list)), Optional: start},
+		{Name: "start-job --on-interrupt cancel", Needs: append(jobs("create", "delete", "get", list, watch), in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch)), Optional: start},
+		{Name: "start-job --upload-pvc", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch), in("", "pods/exec", "create", "get")),
+			Optional: append([]Permission{in(kinds.BatchJob.Group, kinds.BatchJob.Plural, watch, "delete")}, start...)},
 		{Name: "wait-job", Needs: append(jobs("get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
+		{Name: "wait-job --on-interrupt cancel", Needs: append(jobs("delete", "get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch)), Optional: together},
 	}
 	first := jobs()[0]
 	for i := range out {

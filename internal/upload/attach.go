@@ -69,20 +69,39 @@ func (f Files) Attach(job map[string]any, at string) (Attached, error) {
 	if len(binary) > 0 {
 		made.ConfigMap["binaryData"] = binary
 	}
+	err := mount(&made, job, at, "", map[string]any{"configMap": map[string]any{"name": name + suffix, "defaultMode": int64(readable), "items": items}})
+	return made, err
+}
+
+// AttachClaim mounts a folder of a claim, read-only, at a path of all containers of the job,
+// as Attach mounts a ConfigMap.
+func AttachClaim(job map[string]any, claim, folder, at string) (Attached, error) {
+	var made Attached
+	err := mount(&made, job, at, folder, map[string]any{"persistentVolumeClaim": map[string]any{"claimName": claim}})
+	return made, err
+}
+
+// mount adds a volume to all pods of a job and mounts it in their containers.
+func mount(made *Attached, job map[string]any, at, subPath string, source map[string]any) error {
 	jobobject.Unfold([]map[string]any{job})
 	templates := jobobject.PodTemplates(job)
 	if len(templates) == 0 {
-		return Attached{}, fmt.Errorf("the job has no pods")
+		return fmt.Errorf("the job has no pods")
 	}
 	for _, t := range templates {
 		pod := jobobject.Child(t.Template, "spec")
 		if old := jobobject.Named(pod["volumes"], Volume); old != nil {
 			made.Replaces = kinds.Text(old, "configMap", "name")
 		}
-		pod["volumes"] = append(without(pod["volumes"]), map[string]any{"name": Volume,
-			"configMap": map[string]any{"name": name + suffix, "defaultMode": int64(readable), "items": jobobject.CopyOf(items)}})
+		volume := jobobject.CopyOf(source).(map[string]any)
+		volume["name"] = Volume
+		pod["volumes"] = append(without(pod["volumes"]), volume)
 		for _, c := range jobobject.MapsIn(pod["containers"]) {
-			c["volumeMounts"] = append(without(c["volumeMounts"]), map[string]any{"name": Volume, "mountPath": at, "readOnly": true})
+			there := map[string]any{"name": Volume, "mountPath": at, "readOnly": true}
+			if subPath != "" {
+				there["subPath"] = subPath
+			}
+			c["volumeMounts"] = append(without(c["volumeMounts"]), there)
 			if kinds.Text(c, "workingDir") == "" && kinds.ChildOf(job) == nil {
 				c["workingDir"] = at
 				made.Started++
@@ -91,7 +110,7 @@ func (f Files) Attach(job map[string]any, at string) (Attached, error) {
 			}
 		}
 	}
-	return made, jobobject.Fold([]map[string]any{job})
+	return jobobject.Fold([]map[string]any{job})
 }
 
 // without drops the volume, or its mount, of an earlier upload.

@@ -1,5 +1,6 @@
-// Package upload sends the code of a folder with a job: the files become a ConfigMap that belongs to the job,
-// and a read-only volume in its pods. The kubelet writes the files, so the image needs no program for it.
+// Package upload sends the code of a folder with a job. The files become a ConfigMap that belongs to the job,
+// and a read-only volume in its pods: the kubelet writes the files, so the image needs no program for it. More
+// files go to a folder of a PersistentVolumeClaim, which a small job mounts to receive them.
 package upload
 
 import (
@@ -67,14 +68,54 @@ var ErrNothing = errors.New("no files")
 // folders are never uploaded. The first two can be large, the others are written again by programs.
 var folders = []string{".git", ".hg", ".svn", "__pycache__", ".ipynb_checkpoints", ".mypy_cache", ".pytest_cache", ".venv", "node_modules"}
 
-// Collect reads the files of a folder that .gitignore files do not exclude. Symbolic
-// links to files of the folder count as files; other links are left out.
+// Collect reads the files of a folder that List lists, up to the limits of a ConfigMap.
 func Collect(root *os.Root) (Files, error) {
-	var out Files
+	listed, err := List(root, MaxBytes, MaxFiles)
+	if err != nil {
+		return Files{}, err
+	}
+	out := Files{Links: listed.Links}
+	sizes := map[string]int64{}
+	for _, e := range listed.Entries {
+		data, err := read(root.FS(), e.Path)
+		if err != nil {
+			return Files{}, err
+		}
+		out.Bytes += int64(len(data))
+		sizes[e.Path] = int64(len(data))
+		if out.Bytes > MaxBytes { // it grew meanwhile
+			return Files{}, &TooLargeError{Bytes: out.Bytes, Files: len(listed.Entries), Largest: largest(sizes)}
+		}
+		out.Files = append(out.Files, File{Path: e.Path, Data: data, Executable: e.Executable()})
+	}
+	return out, nil
+}
+
+// Entry is a file to upload that was not read yet.
+type Entry struct {
+	// Path is relative to the folder, with slashes.
+	Path string
+	Info fs.FileInfo
+}
+
+// Executable reports whether the owner can execute the file.
+func (e Entry) Executable() bool { return e.Info.Mode().Perm()&0o100 != 0 }
+
+// Listing are the files of a folder to upload.
+type Listing struct {
+	Entries []Entry
+	Bytes   int64
+	// Links are symbolic links that are left out: to folders, and out of the folder.
+	Links []string
+}
+
+// List lists the files of a folder that .gitignore files do not exclude, in the order of
+// their paths. Symbolic links to files of the folder count as files; other links are left out.
+func List(root *os.Root, maxBytes int64, maxFiles int) (Listing, error) {
+	var out Listing
 	var secrets []string
 	var patterns []gitignore.Pattern
 	sizes := map[string]int64{}
-	count := 0
 	files := root.FS()
 	err := fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -113,29 +154,20 @@ func Collect(root *os.Root) (Files, error) {
 			secrets = append(secrets, p)
 			return nil
 		}
-		count++
 		out.Bytes += info.Size()
 		sizes[p] = info.Size()
-		if out.Bytes > MaxBytes || count > MaxFiles || len(secrets) > 0 {
-			return nil // not read; the walk goes on, to name all of them
-		}
-		data, err := read(files, p)
-		if err != nil {
-			return err
-		}
-		out.Bytes += int64(len(data)) - info.Size()
-		out.Files = append(out.Files, File{Path: p, Data: data, Executable: info.Mode().Perm()&0o100 != 0})
+		out.Entries = append(out.Entries, Entry{Path: p, Info: info})
 		return nil
 	})
 	switch {
 	case err != nil:
-		return Files{}, err
+		return Listing{}, err
 	case len(secrets) > 0:
-		return Files{}, &SecretsError{secrets}
-	case out.Bytes > MaxBytes || count > MaxFiles:
-		return Files{}, &TooLargeError{Bytes: out.Bytes, Files: count, Largest: largest(sizes)}
-	case count == 0:
-		return Files{}, ErrNothing
+		return Listing{}, &SecretsError{secrets}
+	case out.Bytes > maxBytes || len(out.Entries) > maxFiles:
+		return Listing{}, &TooLargeError{Bytes: out.Bytes, Files: len(out.Entries), Largest: largest(sizes)}
+	case len(out.Entries) == 0:
+		return Listing{}, ErrNothing
 	}
 	return out, nil
 }

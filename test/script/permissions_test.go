@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -22,28 +23,32 @@ import (
 
 // uses are runs of each command of permissions.Commands, as a member of a team. Those after a *
 // may end with another code than 0. Those after a & run until Ctrl-C, which comes after
-// their first line.
+// their first line; after a ^ it is the first line of stderr.
 var uses = map[string][]string{
-	"cancel-job":             {"cancel-job vit-huge", "cancel-job --all --yes"},
-	"cancel-job --reason":    {"cancel-job --all --reason WaitingForQuota --yes"},
-	"copy-file":              {"copy-file ../../examples/train.yaml vit-huge:/tmp/", "* copy-file vit-huge:/tmp/missing " + os.DevNull},
-	"create-template --team": {"create-template t1 --file ../../examples/train.yaml --team"},
-	"dashboard":              {"dashboard"},
-	"delete-template":        {"* delete-template t1", "* delete-template kueue-manager-config"},
-	"exec":                   {"* exec vit-huge -- true"},
-	"explain-job":            {"explain-job vit-huge"},
-	"get-job":                {"get-job vit-huge", "get-job vit-huge --verbose"},
-	"get-log":                {"* get-log vit-huge"},
-	"get-queue":              {"get-queue", "get-queue researchers --assume-duration 1h"},
-	"get-quota":              {"get-quota", "get-quota --from-status"},
-	"get-usage":              {"get-usage", "get-usage --mine --since 30d"},
-	"list-jobs":              {"list-jobs", "list-jobs --verbose"},
-	"list-pods":              {"list-pods vit-huge"},
-	"open-console":           {"* open-console vit-huge --print"},
-	"patch-job":              {"patch-job suspend vit-huge", "patch-job unsuspend vit-huge", "patch-job priority vit-huge --priority inference"},
-	"port-forward":           {"& port-forward vit-huge :6006"},
-	"start-job":              {"start-job -f ../../examples/train.yaml --name x1", "start-job -f ../../examples/train.yaml --name x4 --upload ../../examples", "* start-job -f ../../examples/train.yaml --name x2 --dry-run", "* start-job -f ../../examples/train.yaml --name x3 --priority training --wait=admitted --timeout 1s", "start-job -f ../../examples/train.yaml --name x5 --sweep seed=1..2 --accelerators 1 --annotation cli.hyperpod/sandbox-duration=1s --max-parallel 1", "* start-job -f ../../examples/train.yaml --name x6 --sweep seed=1..2 --dry-run"},
-	"wait-job":               {"* wait-job --mine --timeout 0", "* wait-job vit-huge --for running --timeout 1s", "* wait-job vit-huge --for deleted --timeout 1s"},
+	"cancel-job":                      {"cancel-job vit-huge", "cancel-job --all --yes"},
+	"cancel-job --reason":             {"cancel-job --all --reason WaitingForQuota --yes"},
+	"copy-file":                       {"copy-file ../../examples/train.yaml vit-huge:/tmp/", "* copy-file vit-huge:/tmp/missing " + os.DevNull},
+	"create-template --team":          {"create-template t1 --file ../../examples/train.yaml --team"},
+	"dashboard":                       {"dashboard"},
+	"delete-template":                 {"* delete-template t1", "* delete-template kueue-manager-config"},
+	"exec":                            {"* exec vit-huge -- true"},
+	"explain-job":                     {"explain-job vit-huge"},
+	"get-job":                         {"get-job vit-huge", "get-job vit-huge --verbose"},
+	"get-log":                         {"* get-log vit-huge"},
+	"get-queue":                       {"get-queue", "get-queue researchers --assume-duration 1h"},
+	"get-quota":                       {"get-quota", "get-quota --from-status"},
+	"get-usage":                       {"get-usage", "get-usage --mine --since 30d"},
+	"list-jobs":                       {"list-jobs", "list-jobs --verbose"},
+	"list-pods":                       {"list-pods vit-huge"},
+	"open-console":                    {"* open-console vit-huge --print"},
+	"patch-job":                       {"patch-job suspend vit-huge", "patch-job unsuspend vit-huge", "patch-job priority vit-huge --priority inference"},
+	"port-forward":                    {"& port-forward vit-huge :6006"},
+	"start-job":                       {"start-job -f ../../examples/train.yaml --name x1", "start-job -f ../../examples/train.yaml --name x4 --upload ../../examples", "* start-job -f ../../examples/train.yaml --name x2 --dry-run", "* start-job -f ../../examples/train.yaml --name x3 --priority training --wait=admitted --timeout 1s", "start-job -f ../../examples/train.yaml --name x5 --sweep seed=1..2 --accelerators 1 --annotation cli.hyperpod/sandbox-duration=1s --max-parallel 1", "* start-job -f ../../examples/train.yaml --name x6 --sweep seed=1..2 --dry-run"},
+	"start-job --on-interrupt cancel": {"* & start-job -f ../../examples/train.yaml --name x7 --wait=succeeded --on-interrupt cancel"},
+	"start-job --upload-pvc":          {"start-job --name x8 --image example.com/i:1 --command python --entry-script t.py --instance-type ml.p5.48xlarge --accelerators 1 --upload ../../examples --upload-pvc shared"},
+	"get-log --on-interrupt cancel":   {"* & get-log vit-huge -f --on-interrupt cancel"},
+	"wait-job --on-interrupt cancel":  {"* ^ wait-job vit-huge --for succeeded --on-interrupt cancel"},
+	"wait-job":                        {"* wait-job --mine --timeout 0", "* wait-job vit-huge --for running --timeout 1s", "* wait-job vit-huge --for deleted --timeout 1s"},
 }
 
 // TestPermissions: no command asks the API server for more than the table of package permissions
@@ -60,12 +65,17 @@ func TestPermissions(t *testing.T) {
 				t.Fatal("no use")
 			}
 			granted := permissions.Merge(c.Needs, c.Optional)
+			deleted := false
 			for _, line := range uses[c.Name] {
 				for _, r := range requestsOf(t, line) {
+					deleted = deleted || r.verb == "delete"
 					if !slices.ContainsFunc(granted, func(g permissions.Permission) bool { return covers(g, r) }) {
 						t.Errorf("hyperpod %s asks for %s", line, r)
 					}
 				}
+			}
+			if strings.HasSuffix(c.Name, "--on-interrupt cancel") && !deleted {
+				t.Error("the interrupt cancels nothing")
 			}
 		})
 	}
@@ -113,8 +123,13 @@ func requestsOf(t *testing.T, line string) []request {
 	if err := os.WriteFile(path, fmt.Appendf(nil, kubeconfig, server.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if strings.Contains(line, "--upload-pvc") {
+		createClaim(t, server.URL)
+	}
+	before := len(proxy.Requests())
 	line, mayFail := strings.CutPrefix(line, "* ")
 	line, endless := strings.CutPrefix(line, "& ")
+	line, waits := strings.CutPrefix(line, "^ ")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -123,11 +138,15 @@ func requestsOf(t *testing.T, line string) []request {
 		cmd := exec.CommandContext(t.Context(), self, args...)
 		cmd.Args[0] = "hyperpod"
 		cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "KUBECONFIG=" + path, "TZ=UTC", "USER=ada"}
-		if !endless {
+		if !endless && !waits {
 			out, err := cmd.CombinedOutput()
 			return string(out), err
 		}
-		stdout, err := cmd.StdoutPipe()
+		open := cmd.StdoutPipe
+		if waits {
+			open = cmd.StderrPipe
+		}
+		stdout, err := open()
 		if err != nil {
 			return "", err
 		}
@@ -141,13 +160,27 @@ func requestsOf(t *testing.T, line string) []request {
 		t.Fatalf("hyperpod %s: %v\n%s", line, err, out)
 	}
 	var requests []request
-	for _, r := range proxy.Requests() {
+	for _, r := range proxy.Requests()[before:] {
 		method, path, _ := strings.Cut(r, " ")
 		if q, ok := asked(method, path); ok && !slices.Contains(requests, q) {
 			requests = append(requests, q)
 		}
 	}
 	return requests
+}
+
+// createClaim creates the claim "shared" for the team.
+func createClaim(t *testing.T, server string) {
+	t.Helper()
+	claim := `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"shared"},"spec":{"accessModes":["ReadWriteMany"],"resources":{"requests":{"storage":"1Gi"}}}}`
+	answer, err := http.Post(server+"/api/v1/namespaces/hyperpod-ns-researchers/persistentvolumeclaims", "application/json", strings.NewReader(claim))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusCreated {
+		t.Fatal(answer.Status)
+	}
 }
 
 // asked is the RBAC request of a call; false for discovery and access reviews, which

@@ -11,12 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/podend"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/podcopy"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/transfer"
@@ -149,7 +148,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	c := copying{f: f, cluster: cluster, target: target, from: from, to: to}
+	c := &copying{podcopy.Copy{Factory: f, Cluster: cluster, Target: target}, from, to}
 	if from.Job != "" {
 		return c.explained(ctx, c.download(ctx))
 	}
@@ -158,42 +157,8 @@ func Run(ctx context.Context, o *Options) error {
 
 // copying is one copy.
 type copying struct {
-	f        *factory.Factory
-	cluster  *factory.Cluster
-	target   podflags.Target
+	podcopy.Copy
 	from, to transfer.Location
-	moved    transfer.Progress
-}
-
-// pod returns the side of the pod.
-func (c *copying) pod(ctx context.Context) transfer.Pod {
-	return transfer.Pod{
-		Run: func(ctx context.Context, command []string, in io.Reader, out, errw io.Writer) (int, error) {
-			return c.cluster.Exec(ctx, kube.ExecOptions{Namespace: c.target.Job.Namespace, Pod: c.target.Pod.Name, Container: c.target.Container,
-				Command: command, Stdin: in, Stdout: out, Stderr: errw})
-		},
-		Lost: func(err error) bool {
-			if errors.Is(err, io.ErrUnexpectedEOF) {
-				return true
-			}
-			return kube.LostConnection(err) && !c.end().Over(context.WithoutCancel(ctx), c.cluster)
-		},
-		After: time.After,
-		Resuming: func(err error) {
-			c.f.Notef("warning: the connection to pod %s is lost; resuming after %s", c.target.Pod.Name, size(c.moved.Done()))
-		},
-	}
-}
-
-func (c *copying) end() podend.Pod {
-	return podend.Pod{Job: c.target.Job, Name: c.target.Pod.Name, UID: c.target.Pod.UID}
-}
-
-func size(n int64) string {
-	if n < 1<<10 {
-		return words.Count(int(n), "byte", "bytes")
-	}
-	return words.Number("memory", float64(n))
 }
 
 // download copies from the pod. A folder that exists gets the source below its name.
@@ -215,15 +180,15 @@ func (c *copying) download(ctx context.Context) error {
 		return errs.New("cannot copy to "+c.to.Path, errs.FileReason(err)).WithCause(err)
 	}
 	defer root.Close()
-	stop := c.show(ctx)
-	counts, err := transfer.Download{Pod: c.pod(ctx), From: c.from.Path, Progress: &c.moved, To: tarball.Unpacking{Root: root, As: filepath.ToSlash(name),
+	stop := c.Show(ctx)
+	counts, err := transfer.Download{Pod: c.Pod(ctx), From: c.from.Path, Progress: &c.Moved, To: tarball.Unpacking{Root: root, As: filepath.ToSlash(name),
 		Begun: func(string, int64) {},
 		Skipped: func(name, link string) {
 			if link == "" {
-				c.f.Notef("warning: left out %s: neither a file, a folder nor a link", name)
+				c.Factory.Notef("warning: left out %s: neither a file, a folder nor a link", name)
 				return
 			}
-			c.f.Notef("warning: left out %s: a link that leads out of the copied folder (%s)", name, link)
+			c.Factory.Notef("warning: left out %s: a link that leads out of the copied folder (%s)", name, link)
 		}}}.Copy(ctx)
 	stop()
 	if err != nil {
@@ -241,7 +206,7 @@ func (c *copying) upload(ctx context.Context) error {
 	if source, err = filepath.Abs(source); err != nil {
 		return errs.New("cannot copy "+c.from.Path, errs.FileReason(err)).WithCause(err)
 	}
-	folder, err := c.pod(ctx).IsFolder(ctx, c.to.Path)
+	folder, err := c.Pod(ctx).IsFolder(ctx, c.to.Path)
 	if err != nil && errs.ExitOf(err) != programNotFound { // without test, the path is what it says
 		return err
 	}
@@ -250,7 +215,7 @@ func (c *copying) upload(ctx context.Context) error {
 	case folder:
 		dir, as = c.to.Path, filepath.Base(source)
 	case strings.HasSuffix(c.to.Path, "/"):
-		return errs.New("cannot copy to "+c.to.Path, "the container has no such folder").Suggest(errs.Run("exec", c.target.Job.Name, "-n", c.target.Job.Namespace, "--", "mkdir", "-p", c.to.Path))
+		return errs.New("cannot copy to "+c.to.Path, "the container has no such folder").Suggest(errs.Run("exec", c.Target.Job.Name, "-n", c.Target.Job.Namespace, "--", "mkdir", "-p", c.to.Path))
 	}
 	if dir == "" {
 		dir = "."
@@ -261,25 +226,25 @@ func (c *copying) upload(ctx context.Context) error {
 	}
 	defer root.Close()
 	entries, err := tarball.List(root, filepath.Base(source), as, nil, func(path string, _ fs.FileMode) {
-		c.f.Notef("warning: left out %s: neither a file, a folder nor a link", path)
+		c.Factory.Notef("warning: left out %s: neither a file, a folder nor a link", path)
 	})
 	if err != nil {
 		return errs.New("cannot copy "+c.from.Path, errs.FileReason(err)).WithCause(err)
 	}
-	stop := c.show(ctx)
-	counts, err := transfer.Upload{Pod: c.pod(ctx), Root: root, Entries: entries, To: dir, Progress: &c.moved}.Copy(ctx)
+	stop := c.Show(ctx)
+	counts, err := transfer.Upload{Pod: c.Pod(ctx), Root: root, Entries: entries, To: dir, Progress: &c.Moved}.Copy(ctx)
 	stop()
 	if err != nil {
 		return err
 	}
-	return c.done(counts, c.target.Pod.Name+":"+path.Join(dir, as))
+	return c.done(counts, c.Target.Pod.Name+":"+path.Join(dir, as))
 }
 
 // programNotFound is the exit code of a program that the image does not have.
 const programNotFound errs.Exit = 127
 
 func (c *copying) done(n tarball.Counts, where string) error {
-	return c.f.PrintDone("Copied "+words.Count(n.Files, "file", "files")+" ("+size(n.Bytes)+") to "+where, where)
+	return c.Factory.PrintDone("Copied "+words.Count(n.Files, "file", "files")+" ("+podcopy.Size(n.Bytes)+") to "+where, where)
 }
 
 // explained words the error of a copy.
@@ -299,13 +264,13 @@ func (c *copying) explained(ctx context.Context, err error) error {
 	case errors.Is(err, transfer.ErrChanged):
 		return errs.New(what, "the connection was lost, and the files in the pod changed meanwhile").WithCause(err).WithAdvice("copy again when they no longer change")
 	case errors.As(err, &command) && command.NotFound():
-		return errs.NotFoundf("%s: no such file or folder in container %s", what, c.target.Container).WithFact("message", command.Message).WithCause(err)
+		return errs.NotFoundf("%s: no such file or folder in container %s", what, c.Target.Container).WithFact("message", command.Message).WithCause(err)
 	case errors.As(err, &command):
-		return errs.New(what, command.Command+" failed in container "+c.target.Container+"; the copy may not be complete").WithFact("message", command.Message).WithCause(err)
+		return errs.New(what, command.Command+" failed in container "+c.Target.Container+"; the copy may not be complete").WithFact("message", command.Message).WithCause(err)
 	case errs.ExitOf(err) == programNotFound && errors.As(err, &known):
 		return errs.New(what, known.Why).WithCause(err).WithAdvice("copying needs the program tar in the image")
-	case (kube.LostConnection(err) || errs.ExitOf(err) == errs.NotFound) && c.end().Over(ctx, c.cluster):
-		return c.end().Why(ctx, c.cluster, "the copy ended").WithAdvice("what was copied so far is not complete").WithCause(err)
+	case (kube.LostConnection(err) || errs.ExitOf(err) == errs.NotFound) && c.End().Over(ctx, c.Cluster):
+		return c.End().Why(ctx, c.Cluster, "the copy ended").WithAdvice("what was copied so far is not complete").WithCause(err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errs.New(what, "the connection was lost").WithCause(err)
 	case errors.As(err, &known):

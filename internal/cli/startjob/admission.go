@@ -66,7 +66,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	answer, err := judge(ctx, in, check.Request{
 		Object: object, Namespace: j.namespace, Remedies: true, AllHolders: r.options.AllHolders, Assume: r.options.Assume,
 		Make:  j.change,
-		Steps: slices.Concat(r.findings, rights, refusal(refused, rights)),
+		Steps: slices.Concat(r.findings, rights, refusal(refused, rights), r.checkLoader(ctx, in, j)),
 		Found: found,
 		Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
 			return admissioncheck.Deadlines(ctx, c, in)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -40,6 +39,11 @@ func (r *run) readInput(ctx context.Context) error {
 	if r.options.Upload == "" {
 		return nil
 	}
+	var err error
+	if r.options.UploadPVC != "" {
+		r.claimed, err = list(r.options.Upload)
+		return err
+	}
 	code, err := collect(r.options.Upload)
 	r.code = &code
 	return err
@@ -68,35 +72,41 @@ func secretNames(env map[string]string) []string {
 
 // collect reads the folder of --upload.
 func collect(dir string) (upload.Files, error) {
-	what := "cannot upload " + dir
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return upload.Files{}, errs.NotFoundf("%s: no such folder", what).WithCause(err)
-	}
+	root, err := openUpload(dir)
 	if err != nil {
-		return upload.Files{}, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
+		return upload.Files{}, err
 	}
 	defer root.Close()
 	files, err := upload.Collect(root)
+	return files, uploadError(dir, err, upload.MaxBytes, upload.MaxFiles)
+}
+
+// uploadError words why a folder cannot be uploaded.
+func uploadError(dir string, err error, maxBytes int64, maxFiles int) error {
+	what := "cannot upload " + dir
 	var large *upload.TooLargeError
 	var secrets *upload.SecretsError
 	switch {
 	case err == nil:
-		return files, nil
+		return nil
 	case errors.As(err, &secrets):
 		e := errs.Usagef("%s: it has files that may hold secrets", what).WithCause(err)
 		for _, p := range secrets.Paths[:min(len(secrets.Paths), 10)] {
 			e.WithFact("file", p)
 		}
-		return files, e.WithAdvice("list them in .gitignore; give the pods secrets with --environment-from-secret")
+		return e.WithAdvice("list them in .gitignore; give the pods secrets with --environment-from-secret")
 	case errors.As(err, &large):
-		e := errs.Usagef("%s: %s in %s; at most %s in %d files are possible", what, bytesText(large.Bytes), words.Count(large.Files, "file", "files"), bytesText(upload.MaxBytes), upload.MaxFiles)
+		e := errs.Usagef("%s: %s in %s; at most %s in %d files are possible", what, bytesText(large.Bytes), words.Count(large.Files, "file", "files"), bytesText(maxBytes), maxFiles)
 		e.WithFact("largest", strings.Join(large.Largest, ", ")).WithCause(err)
-		return files, e.WithAdvice("list data in .gitignore; put large files into the image or a volume (--persistent-volume-claims)")
+		e.WithAdvice("list data in .gitignore, or put large files into the image or a volume")
+		if maxBytes == upload.MaxBytes && large.Bytes <= upload.MaxClaimBytes && large.Files <= upload.MaxClaimFiles {
+			e.Suggest(errs.Option("--upload-pvc", "CLAIM").WithNote("copies the files to a PersistentVolumeClaim"))
+		}
+		return e
 	case errors.Is(err, upload.ErrNothing):
-		return files, errs.Usagef("%s: the folder has no files to upload", what).WithCause(err)
+		return errs.Usagef("%s: the folder has no files to upload", what).WithCause(err)
 	}
-	return files, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
+	return errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 }
 
 func bytesText(n int64) string { return words.Number("memory", float64(n)) }
@@ -107,28 +117,42 @@ func (r *run) attach(result *render.Result) error {
 	if result.Job >= 0 && result.Origin != "" {
 		jobobject.MergeText(jobobject.Inner(result.Objects[result.Job], "metadata"), "annotations", map[string]string{kinds.ParametersAnnotation: result.Origin})
 	}
-	if r.code == nil {
+	if r.code == nil && r.claimed == nil {
 		return nil
 	}
 	o := r.options
 	if result.Job < 0 {
 		return errs.Usagef("--upload cannot be used with the manifest: it has no job").WithAdvice("leave --upload out")
 	}
-	made, err := r.code.Attach(result.Objects[result.Job], o.UploadTo)
+	var made upload.Attached
+	var note string
+	var links []string
+	var err error
+	if r.claimed != nil {
+		made, note, err = r.attachClaim(result.Objects[result.Job])
+		links = r.claimed.Links
+	} else {
+		made, err = r.code.Attach(result.Objects[result.Job], o.UploadTo)
+		note = fmt.Sprintf("--upload: the pods find %s (%s) of %s in %s, read-only", words.Count(len(r.code.Files), "file", "files"), bytesText(r.code.Bytes), o.Upload, o.UploadTo)
+		links = r.code.Links
+	}
 	if err != nil {
 		return errs.New("cannot upload "+o.Upload, err.Error()).WithCode(errs.Usage).WithCause(err)
 	}
-	objects := []map[string]any{made.ConfigMap}
+	var objects []map[string]any
+	if made.ConfigMap != nil {
+		objects = append(objects, made.ConfigMap)
+	}
+	at := result.Job
 	for i, object := range result.Objects {
 		if i == result.Job {
-			result.Job = len(objects)
+			at = len(objects)
 		} else if made.Replaces != "" && kinds.Text(object, "kind") == "ConfigMap" && kinds.Text(object, "metadata", "name") == made.Replaces {
 			continue // of the job that this one repeats
 		}
 		objects = append(objects, object)
 	}
-	result.Objects = objects
-	note := fmt.Sprintf("--upload: the pods find %s (%s) of %s in %s, read-only", words.Count(len(r.code.Files), "file", "files"), bytesText(r.code.Bytes), o.Upload, o.UploadTo)
+	result.Objects, result.Job = objects, at
 	switch {
 	case made.Kept == 0:
 		note += "; the containers start there"
@@ -136,8 +160,8 @@ func (r *run) attach(result *render.Result) error {
 		note += "; the containers start where the manifest says"
 	}
 	result.Notices = append(result.Notices, note)
-	if n := len(r.code.Links); n > 0 {
-		result.Notices = append(result.Notices, fmt.Sprintf("--upload left out %s: %s", words.Count(n, "link", "links"), words.Clip(strings.Join(r.code.Links, ", "), 100)))
+	if n := len(links); n > 0 {
+		result.Notices = append(result.Notices, fmt.Sprintf("--upload left out %s: %s", words.Count(n, "link", "links"), words.Clip(strings.Join(links, ", "), 100)))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type Program struct {
 	Command, EntryScript, ScriptArgs string
 	Environment                      []string
 	EnvFile                          []string
-	Upload, UploadTo                 string
+	Upload, UploadTo, UploadPVC      string
 	SecretEnv                        []string // --environment-from-secret
 	PreScript, PostScript            []string
 	ResultsDir                       string
@@ -53,6 +53,7 @@ func (p *Program) AddFlags(cmd *cobra.Command) {
 	fs.StringArrayVar(&p.PreScript, "pre-script", nil, "shell command to run before the program (repeatable)")
 	fs.StringArrayVar(&p.PostScript, "post-script", nil, "shell command to run after the program (repeatable)")
 	fs.StringVar(&p.Upload, "upload", "", "folder to mount in the pods, read-only, up to 900Ki; files in .gitignore are left out")
+	fs.StringVar(&p.UploadPVC, "upload-pvc", "", "PersistentVolumeClaim that receives the folder of --upload, for up to 10Gi; a small job copies it")
 	fs.StringVar(&p.UploadTo, "upload-to", defaultUploadTo, "folder of the pods for --upload; containers start there unless the manifest sets a working directory")
 	fs.StringVar(&p.ResultsDir, "results-dir", "", "directory in the pods for checkpoints and results")
 	fs.StringVar(&p.RdzvBackend, "rdzv-backend", "", "rendezvous backend: "+rdzvBackends+" (default c10d; on Trainium static)")
@@ -64,6 +65,8 @@ func (p *Program) Validate() error {
 	switch {
 	case p.UploadTo != defaultUploadTo && p.Upload == "":
 		return factory.Requires("upload-to", "--upload").Suggest(errs.Option("--upload", ".", "--upload-to", p.UploadTo))
+	case p.UploadPVC != "" && p.Upload == "":
+		return factory.Requires("upload-pvc", "--upload").Suggest(errs.Option("--upload", ".", "--upload-pvc", p.UploadPVC))
 	case p.Upload != "" && (!path.IsAbs(p.UploadTo) || path.Clean(p.UploadTo) == "/" || strings.Contains(p.UploadTo, ":")):
 		return factory.Invalid("upload-to", p.UploadTo, "must be an absolute path without a colon").Suggest(errs.Option("--upload-to", defaultUploadTo))
 	}

@@ -41,6 +41,8 @@ type run struct {
 	// env are the variables of --env-file, and code the files of --upload, nil without it.
 	env  map[string]string
 	code *upload.Files
+	// claimed are the files of --upload for the claim of --upload-pvc, nil without it.
+	claimed *claimed
 	// findings are what an admission check reports where a start fails.
 	findings []check.Step
 }

@@ -32,6 +32,9 @@ func (r *run) submit(ctx context.Context, j job) error {
 		return err
 	}
 	end := f.Deadline(o.Timeout)
+	if err := r.fillClaim(ctx, j, end); err != nil {
+		return err
+	}
 	if o.Replace {
 		if err := r.deleteExisting(ctx, req, end); err != nil {
 			return err

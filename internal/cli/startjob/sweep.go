@@ -164,6 +164,9 @@ func (r *run) startSweep(ctx context.Context, s *series, v values.Values) error 
 	if ok, err := r.confirmedSweep(ctx, said); !ok {
 		return err
 	}
+	if err := r.fillClaim(ctx, missing[0].job, r.factory.Deadline(r.options.Timeout)); err != nil {
+		return err
+	}
 	if r.options.MaxParallel > 0 {
 		err = r.startInTurn(ctx, s, missing, said)
 	} else {

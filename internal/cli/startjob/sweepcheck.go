@@ -86,7 +86,7 @@ func (r *run) checkSweep(ctx context.Context, s *series, all, missing []*swept) 
 	in := r.reading.in
 	answer, err := r.judgeAll(ctx, s, in, now, check.Request{
 		Remedies: true, Assume: r.options.Assume, Found: found,
-		Steps: slices.Concat(r.findings, rights, refusal(refused, rights)),
+		Steps: slices.Concat(r.findings, rights, refusal(refused, rights), r.checkLoader(ctx, r.reading.in, first.job)),
 		Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
 			return admissioncheck.Deadlines(ctx, c, in)
 		},

@@ -3,7 +3,9 @@ package transfer
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -37,7 +39,7 @@ func newPod(t *testing.T, cuts ...int64) *fakePod {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
-	return &fakePod{dir: dir, shell: &shell.Shell{Env: map[string]string{}, Files: root}, cuts: cuts}
+	return &fakePod{dir: dir, shell: &shell.Shell{Env: map[string]string{}, Files: &shell.Files{Root: root}}, cuts: cuts}
 }
 
 func (p *fakePod) pod() Pod {
@@ -254,6 +256,32 @@ func TestUploadOfAFileThatShrinks(t *testing.T) {
 	_, err = Upload{Pod: p.pod(), Root: root, Entries: entries, To: "/", Progress: &Progress{}}.Copy(t.Context())
 	if !errors.As(err, new(*tarball.ShrunkError)) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What is compared at the end is what arrived.
+func TestUploadCheck(t *testing.T) {
+	from, pod := t.TempDir(), newPod(t)
+	write(t, filepath.Join(from, "a"), []byte("1"))
+	root := open(t, from)
+	entries, err := tarball.List(root, "a", "a", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := Upload{Pod: pod.pod(), Root: root, Entries: entries, To: "/", Progress: &Progress{}}
+	if _, err := u.Copy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("1")))
+	if err := u.Check(t.Context(), map[string]string{"a": sum}); err != nil {
+		t.Error(err)
+	}
+	if err := u.Check(t.Context(), map[string]string{"a": "0" + sum[1:]}); !errors.Is(err, ErrChanged) {
+		t.Error(err)
+	}
+	var failed *CommandError
+	if err := u.Must(t.Context(), "rm", "/missing"); !errors.As(err, &failed) || !failed.NotFound() {
+		t.Error(err)
 	}
 }
 

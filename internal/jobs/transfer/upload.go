@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,22 @@ type Upload struct {
 func (p Pod) IsFolder(ctx context.Context, name string) (bool, error) {
 	_, code, err := p.answer(ctx, "test", "-d", name)
 	return err == nil && code == 0, err
+}
+
+// Do runs a short command in the pod and returns its exit code.
+func (p Pod) Do(ctx context.Context, command ...string) (int, error) {
+	_, code, err := p.answer(ctx, command...)
+	return code, err
+}
+
+// Must runs a short command in the pod. An exit code other than 0 is an error.
+func (p Pod) Must(ctx context.Context, command ...string) error {
+	var failure tail
+	code, err := p.Run(ctx, command, nil, io.Discard, &failure)
+	if err == nil && code != 0 {
+		err = &CommandError{Command: command[0], Code: code, Message: failure.text()}
+	}
+	return err
 }
 
 // Copy copies. After a lost connection, files that arrived are left out, and a large one
@@ -178,6 +195,29 @@ func (u Upload) hashes(ctx context.Context, files []tarball.Entry) (map[string]s
 		}
 	}
 	return there, nil
+}
+
+// Check compares the copied files with their SHA-256 hashes, by the names of the entries. The
+// error is ErrChanged if one differs.
+func (u Upload) Check(ctx context.Context, want map[string]string) error {
+	var files []tarball.Entry
+	for _, e := range u.Entries {
+		if e.Regular() {
+			files = append(files, e)
+		}
+	}
+	for some := range slices.Chunk(files, perQuestion) {
+		there, err := u.hashes(ctx, some)
+		if err != nil {
+			return err
+		}
+		for _, e := range some {
+			if there[u.place(e)] != want[e.Name] {
+				return ErrChanged
+			}
+		}
+	}
+	return nil
 }
 
 // finished reports whether a file is complete in the pod. The rest of a large one is

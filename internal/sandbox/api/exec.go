@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -54,7 +53,7 @@ func (s *Server) podExec(c *call) error {
 	sh := shellOf(pod, q.Get("container"))
 	if files, ok := s.backend.(podFiles); ok {
 		err := s.backend.View(c.Context(), func(st *store.Store) error {
-			sh.Files, err = files.PodFiles(st, pod.UID)
+			sh.Files, err = files.PodFiles(st, pod, q.Get("container"))
 			return err
 		})
 		if err != nil {
@@ -69,7 +68,7 @@ func (s *Server) podExec(c *call) error {
 
 // podFiles is a backend whose pods have files.
 type podFiles interface {
-	PodFiles(st *store.Store, uid string) (*os.Root, error)
+	PodFiles(st *store.Store, pod *store.Object, container string) (*shell.Files, error)
 }
 
 // shellOf returns the environment of a pod's container.

@@ -26,21 +26,10 @@ func fileCommands() map[string]command {
 		"wc":        wc,
 		"ls":        ls,
 		"mkdir":     mkdir,
+		"mv":        mv,
 		"rm":        rm,
 		"chmod":     chmod,
 	}
-}
-
-// errNoFiles is the error of every path where a shell has no files.
-var errNoFiles = errors.New("Read-only file system")
-
-// at returns a path as one below the root of the pod's files.
-func (s *Shell) at(name string) string {
-	p := strings.TrimPrefix(path.Clean("/"+name), "/")
-	if p == "" {
-		return "."
-	}
-	return p
 }
 
 // open opens a file for reading.
@@ -48,7 +37,7 @@ func (s *Shell) open(name string) (*os.File, error) {
 	if s.Files == nil {
 		return nil, fs.ErrNotExist
 	}
-	f, err := s.Files.Open(s.at(name))
+	f, err := s.Files.Root.Open(s.at(name))
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +50,11 @@ func (s *Shell) open(name string) (*os.File, error) {
 
 // create opens a file for writing.
 func (s *Shell) create(name string, flags int) (*os.File, error) {
-	if s.Files == nil {
-		return nil, errNoFiles
+	at, err := s.writable(name)
+	if err != nil {
+		return nil, err
 	}
-	return s.Files.OpenFile(s.at(name), os.O_CREATE|os.O_WRONLY|flags, 0o644)
+	return s.Files.Root.OpenFile(at, os.O_CREATE|os.O_WRONLY|flags, 0o644)
 }
 
 // reason is an error as programs word it.
@@ -107,9 +97,9 @@ func tarCommand(s *Shell, _ context.Context, args []string, std Streams) int {
 		}
 	}
 	if s.Files == nil {
-		return complain(std, "tar", dir, errNoFiles)
+		return complain(std, "tar", dir, errReadOnly)
 	}
-	info, err := s.Files.Stat(s.at(dir))
+	info, err := s.Files.Root.Stat(s.at(dir))
 	if err == nil && !info.IsDir() {
 		err = errors.New("Not a directory")
 	}
@@ -119,7 +109,10 @@ func tarCommand(s *Shell, _ context.Context, args []string, std Streams) int {
 	}
 	switch {
 	case strings.Contains(letters, "x"):
-		_, err := tarball.Unpack(std.In, tarball.Unpacking{Root: s.Files, Base: ".", As: s.at(dir), InPlace: true, AllLinks: true, Begun: func(string, int64) {}, Skipped: func(string, string) {}})
+		at, err := s.writable(dir)
+		if err == nil {
+			_, err = tarball.Unpack(std.In, tarball.Unpacking{Root: s.Files.Root, Base: ".", As: at, InPlace: true, AllLinks: true, Begun: func(string, int64) {}, Skipped: func(string, string) {}})
+		}
 		if err != nil {
 			fmt.Fprintf(std.Err, "tar: %s\n", reason(err))
 			return misuse
@@ -144,14 +137,14 @@ func (s *Shell) pack(dir string, names []string, std Streams) int {
 		if as == "" {
 			as = "."
 		}
-		found, err := tarball.List(s.Files, s.at(from), as, nil, func(string, fs.FileMode) {})
+		found, err := tarball.List(s.Files.Root, s.at(from), as, nil, func(string, fs.FileMode) {})
 		if err != nil {
 			fmt.Fprintf(std.Err, "tar: %s: Cannot stat: %s\n", name, reason(err))
 			code = misuse
 		}
 		entries = append(entries, found...)
 	}
-	if err := tarball.Pack(std.Out, s.Files, entries, func(int) {}); err != nil {
+	if err := tarball.Pack(std.Out, s.Files.Root, entries, func(int) {}); err != nil {
 		return misuse
 	}
 	return code
@@ -161,7 +154,7 @@ func testCommand(s *Shell, _ context.Context, args []string, _ Streams) int {
 	if len(args) != 2 || s.Files == nil {
 		return 1
 	}
-	info, err := s.Files.Stat(s.at(args[1]))
+	info, err := s.Files.Root.Stat(s.at(args[1]))
 	switch {
 	case err != nil, args[0] == "-d" && !info.IsDir(), args[0] == "-f" && !info.Mode().IsRegular():
 		return 1
@@ -277,7 +270,7 @@ func ls(s *Shell, _ context.Context, args []string, std Streams) int {
 		if s.Files == nil {
 			return complain(std, "ls", name, fs.ErrNotExist)
 		}
-		info, err := s.Files.Stat(s.at(name))
+		info, err := s.Files.Root.Stat(s.at(name))
 		switch {
 		case err != nil:
 			code = complain(std, "ls", name, err)
@@ -286,7 +279,7 @@ func ls(s *Shell, _ context.Context, args []string, std Streams) int {
 			fmt.Fprintln(std.Out, name)
 			continue
 		}
-		entries, err := fs.ReadDir(s.Files.FS(), s.at(name))
+		entries, err := fs.ReadDir(s.Files.Root.FS(), s.at(name))
 		if err != nil {
 			code = complain(std, "ls", name, err)
 		}
@@ -303,11 +296,13 @@ func mkdir(s *Shell, _ context.Context, args []string, std Streams) int {
 		if name == "-p" {
 			continue
 		}
-		err := errNoFiles
-		if s.Files != nil && args[0] == "-p" {
-			err = s.Files.MkdirAll(s.at(name), 0o755)
-		} else if s.Files != nil {
-			err = s.Files.Mkdir(s.at(name), 0o755)
+		at, err := s.writable(name)
+		switch {
+		case err != nil:
+		case args[0] == "-p":
+			err = s.Files.Root.MkdirAll(at, 0o755)
+		default:
+			err = s.Files.Root.Mkdir(at, 0o755)
 		}
 		if err != nil {
 			code = complain(std, "mkdir", name, err)
@@ -324,20 +319,44 @@ func rm(s *Shell, _ context.Context, args []string, std Streams) int {
 			force, all = force || strings.Contains(letters, "f"), all || strings.Contains(letters, "r")
 			continue
 		}
-		var err error
+		at, err := s.writable(name)
 		switch {
 		case s.Files == nil:
 			err = fs.ErrNotExist
-		case all && s.at(name) != ".":
-			err = s.Files.RemoveAll(s.at(name))
+		case err != nil:
+		case all && !s.mounted(name):
+			err = s.Files.Root.RemoveAll(at)
 		default:
-			err = s.Files.Remove(s.at(name))
+			err = s.Files.Root.Remove(at)
 		}
 		if err != nil && !(force && errors.Is(err, fs.ErrNotExist)) {
 			code = complain(std, "rm", name, err)
 		}
 	}
 	return code
+}
+
+// mv renames one file or folder.
+func mv(s *Shell, _ context.Context, args []string, std Streams) int {
+	if len(args) != 2 {
+		fmt.Fprintln(std.Err, "mv: a source and a destination are required")
+		return misuse
+	}
+	from, err := s.writable(args[0])
+	if err != nil {
+		return complain(std, "mv", args[0], err)
+	}
+	to, err := s.writable(args[1])
+	if err != nil {
+		return complain(std, "mv", args[1], err)
+	}
+	if info, err := s.Files.Root.Stat(to); err == nil && info.IsDir() {
+		to = path.Join(to, path.Base(from))
+	}
+	if err := s.Files.Root.Rename(from, to); err != nil {
+		return complain(std, "mv", args[0], err)
+	}
+	return 0
 }
 
 func chmod(s *Shell, _ context.Context, args []string, std Streams) int {
@@ -352,9 +371,9 @@ func chmod(s *Shell, _ context.Context, args []string, std Streams) int {
 	}
 	code := 0
 	for _, name := range args[1:] {
-		err := errNoFiles
-		if s.Files != nil {
-			err = s.Files.Chmod(s.at(name), fs.FileMode(mode))
+		at, err := s.writable(name)
+		if err == nil {
+			err = s.Files.Root.Chmod(at, fs.FileMode(mode))
 		}
 		if err != nil {
 			code = complain(std, "chmod", name, err)

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ type Shell struct {
 	// Size returns the columns and lines of the terminal; nil without a terminal.
 	Size func() (columns, lines int)
 	// Files are the files of the pod; nil: it has none.
-	Files *os.Root
+	Files *Files
 	// After is the clock of sleep.
 	After func(time.Duration) <-chan time.Time
 

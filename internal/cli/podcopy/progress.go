@@ -1,4 +1,4 @@
-package copyfile
+package podcopy
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 // refresh is how often the progress line changes.
 const refresh = 250 * time.Millisecond
 
-// show keeps a progress line on a terminal until the function that it returns is called.
-func (c *copying) show(ctx context.Context) (stop func()) {
-	if !c.f.IO.ErrTTY || c.f.Global.Quiet {
+// Show keeps a progress line on a terminal until the function that it returns is called.
+func (c *Copy) Show(ctx context.Context) (stop func()) {
+	if !c.Factory.IO.ErrTTY || c.Factory.Global.Quiet {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -25,10 +25,10 @@ func (c *copying) show(ctx context.Context) (stop func()) {
 		for {
 			select {
 			case <-ctx.Done():
-				fmt.Fprint(c.f.IO.Err, "\r\x1b[K")
+				fmt.Fprint(c.Factory.IO.Err, "\r\x1b[K")
 				return
 			case <-tick.C:
-				fmt.Fprint(c.f.IO.Err, "\r\x1b[K"+progress(c.moved.Done(), c.moved.Total(), time.Since(start)))
+				fmt.Fprint(c.Factory.IO.Err, "\r\x1b[K"+progress(c.Moved.Done(), c.Moved.Total(), time.Since(start)))
 			}
 		}
 	})
@@ -37,12 +37,12 @@ func (c *copying) show(ctx context.Context) (stop func()) {
 
 // progress is the progress line. A total of 0 is unknown.
 func progress(done, total int64, after time.Duration) string {
-	text := "copied " + size(done)
+	text := "copied " + Size(done)
 	if total > 0 {
-		text += fmt.Sprintf(" of %s (%d%%)", size(max(total, done)), min(100, 100*done/total))
+		text += fmt.Sprintf(" of %s (%d%%)", Size(max(total, done)), min(100, 100*done/total))
 	}
 	if s := after.Seconds(); s >= 1 {
-		text += ", " + size(int64(float64(done)/s)) + "/s"
+		text += ", " + Size(int64(float64(done)/s)) + "/s"
 	}
 	return text
 }

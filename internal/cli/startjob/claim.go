@@ -1,0 +1,346 @@
+package startjob
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/podcopy"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/transfer"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/tarball"
+	"github.com/hyperpod-cli/hyperpod/internal/upload"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// claimed are the files of --upload for a folder of the claim of --upload-pvc.
+type claimed struct {
+	upload.Listing
+	upload.Digest
+}
+
+// list lists the folder of --upload for a claim, and hashes its files.
+func list(dir string) (*claimed, error) {
+	root, err := openUpload(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var c claimed
+	if c.Listing, err = upload.List(root, upload.MaxClaimBytes, upload.MaxClaimFiles); err == nil {
+		c.Digest, err = upload.Sum(root, c.Listing)
+	}
+	return &c, uploadError(dir, err, upload.MaxClaimBytes, upload.MaxClaimFiles)
+}
+
+// stopping is the time for the removal of the loader.
+const stopping = 10 * time.Second
+
+// fillClaim copies the files of --upload into the claim, before the job is created. A small job receives them; it is
+// removed afterwards, in any case. Equal files of an earlier upload are used again.
+func (r *run) fillClaim(ctx context.Context, j job, end factory.Deadline) (err error) {
+	if r.claimed == nil || r.options.DryRun != factory.DryRunNone {
+		return nil
+	}
+	if err := r.rehearsal(ctx, j); len(refusal(err, nil)) > 0 {
+		return err // before anything is copied
+	}
+	if err := r.examineClaim(ctx, j); err != nil {
+		return err
+	}
+	loader, err := r.loader(j, "-upload-"+strings.ToLower(rand.Text()[:5]))
+	if err != nil {
+		return err
+	}
+	name := kinds.Text(loader, "metadata", "name")
+	made, err := submitted(ctx, r.cluster, submit.Request{Namespace: j.namespace, Job: 0, Manager: "hyperpod-" + strings.ToLower(rand.Text()[:10]),
+		Objects: []submit.Object{{Resource: kinds.BatchJob.Resource, Body: loader}}})
+	if err != nil {
+		return errs.Wrap(err, "cannot upload "+r.options.Upload)
+	}
+	uid := kinds.Text(made.Objects[0], "metadata", "uid")
+	defer func() {
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), stopping)
+		defer stop()
+		gone := r.cluster.Delete(ctx, kinds.BatchJob.Resource, j.namespace, name, kube.DeleteOptions{UID: uid, Propagation: "Background"})
+		if gone != nil && !kube.IsNotFound(gone) {
+			r.factory.Notef("warning: cannot delete job %s, which received the upload; it ends after %d hours: %s", name, upload.LoaderHours, gone)
+		}
+	}()
+	r.factory.Notef("uploading through job %s", name)
+	_, err = waitjob.Until(ctx, r.factory, r.cluster, wait.Request{Kind: kinds.BatchJob, Namespace: j.namespace, Name: name, UID: uid, Goal: wait.Running,
+		Timeout: end.Left(), Given: end.Limit(), UntilHeld: true})
+	if err == nil {
+		copying, stop := end.Bound(ctx)
+		defer stop()
+		err = r.copyTo(copying, j.namespace, name)
+	}
+	if err != nil {
+		code := errs.ExitOf(err)
+		return errs.Wrap(err, "cannot upload "+r.options.Upload+" to claim "+r.options.UploadPVC).WithCode(code).WithFact("note", "the job was not created")
+	}
+	return nil
+}
+
+// loader returns the job that receives the files.
+func (r *run) loader(j job, suffix string) (map[string]any, error) {
+	name := kinds.Text(j.Objects[j.Job], "metadata", "name")
+	if name == "" {
+		name = strings.TrimSuffix(kinds.Text(j.Objects[j.Job], "metadata", "generateName"), "-")
+	}
+	loader, err := upload.Loader(name[:min(len(name), 63-len(suffix))]+suffix, j.Objects[j.Job], r.options.UploadPVC)
+	if err != nil {
+		return nil, errs.New("cannot upload "+r.options.Upload, err.Error()).WithCode(errs.Usage).WithCause(err)
+	}
+	kinds.Set(loader, j.namespace, "metadata", "namespace")
+	return loader, nil
+}
+
+// copyTo copies the files to the loader's pod: into a folder that gets its final name when it is complete.
+func (r *run) copyTo(ctx context.Context, namespace, name string) error {
+	job, err := state.GetJob(ctx, r.cluster.Client, kinds.BatchJob, namespace, name)
+	if err != nil {
+		return err
+	}
+	pods, err := logs.Pods(ctx, r.cluster.Client, job)
+	if err != nil {
+		return err
+	}
+	if pods = pick.Leader(pods); len(pods) == 0 {
+		return errs.New("cannot use job "+name, "its pod is gone")
+	}
+	target := podflags.Target{Job: job, Pod: pods[0], Container: "loader"}
+	if err := podflags.Running(target.Pod, target.Container, "upload files"); err != nil {
+		return err
+	}
+	root, err := openUpload(r.options.Upload)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	c := &podcopy.Copy{Factory: r.factory, Cluster: r.cluster, Target: target}
+	pod := c.Pod(ctx)
+	final := path.Join(upload.Mounted, r.claimed.Folder)
+	there, err := pod.IsFolder(ctx, final)
+	if err != nil {
+		return err
+	}
+	if there {
+		r.factory.Notef("claim %s has these files already", r.options.UploadPVC)
+		return nil
+	}
+	part := final + "." + strings.ToLower(rand.Text()[:8])
+	var entries []tarball.Entry
+	for _, e := range r.claimed.Entries {
+		entries = append(entries, tarball.Entry{Path: e.Path, Name: e.Path, Info: e.Info})
+	}
+	err = r.copyParts(ctx, c, pod, transfer.Upload{Pod: pod, Root: root, Entries: entries, To: part, Progress: &c.Moved}, final)
+	if err != nil {
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), stopping)
+		defer stop()
+		_, _ = pod.Do(ctx, "rm", "-rf", part) // the job may be over
+	}
+	return explainedUpload(ctx, c, err)
+}
+
+// copyParts copies to the folder of a transfer, compares hashes, and renames the folder.
+func (r *run) copyParts(ctx context.Context, c *podcopy.Copy, pod transfer.Pod, u transfer.Upload, final string) error {
+	if err := pod.Must(ctx, "mkdir", "-p", u.To); err != nil {
+		return err
+	}
+	stop := c.Show(ctx)
+	_, err := u.Copy(ctx)
+	stop()
+	if err != nil {
+		return err
+	}
+	if err := u.Check(ctx, r.claimed.Sums); err != nil {
+		return err
+	}
+	if there, err := pod.IsFolder(ctx, final); err == nil && there { // another upload of the same files was faster
+		return pod.Must(ctx, "rm", "-rf", u.To)
+	}
+	return pod.Must(ctx, "mv", u.To, final)
+}
+
+// explainedUpload words the error of a copy to the loader.
+func explainedUpload(ctx context.Context, c *podcopy.Copy, err error) error {
+	var command *transfer.CommandError
+	var shrunk *tarball.ShrunkError
+	var known *errs.Error
+	what := "cannot copy the files to pod " + c.Target.Pod.Name
+	switch {
+	case err == nil, ctx.Err() != nil:
+		return err
+	case errors.As(err, &shrunk), errors.Is(err, transfer.ErrChanged):
+		return errs.New(what, err.Error()).WithCause(err).WithAdvice("start the job again when the files no longer change")
+	case errors.As(err, &command):
+		return errs.New(what, command.Command+" failed").WithFact("message", command.Message).WithCause(err).
+			WithAdvice("the job's image needs tar and sha256sum, and its user needs to write to the claim")
+	case (kube.LostConnection(err) || errs.ExitOf(err) == errs.NotFound) && c.End().Over(ctx, c.Cluster):
+		return c.End().Why(ctx, c.Cluster, what).WithCause(err)
+	case errors.As(err, &known):
+		return err
+	}
+	return errs.New(what, errs.FileReason(err)).WithCause(err)
+}
+
+// examineClaim checks that the claim exists, and says where its access mode makes pods wait. It accepts a claim that the
+// user has no permission to read.
+func (r *run) examineClaim(ctx context.Context, j job) error {
+	name := r.options.UploadPVC
+	var claim struct {
+		Spec struct {
+			AccessModes []string `json:"accessModes"`
+		} `json:"spec"`
+	}
+	err := r.cluster.Get(ctx, kinds.PersistentVolumeClaim, j.namespace, name, &claim)
+	switch {
+	case kube.IsNotFound(err):
+		return errs.NotFoundf("persistentvolumeclaim %q not found in namespace %s", name, j.namespace).WithCause(err).
+			WithAdvice("ask a cluster administrator for a claim, or put the files into the image")
+	case kube.IsForbidden(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	if once, single := onlyOneNode(claim.Spec.AccessModes); once {
+		if n := r.pods(j); n > 1 {
+			who := "on one node"
+			if single {
+				who = "one at a time"
+			}
+			r.factory.Notef("warning: claim %s is %s: of the %d pods, those %s can mount it, the others wait", name, strings.Join(claim.Spec.AccessModes, ", "), n, who)
+		}
+		if user := r.userOf(ctx, j.namespace, name); user != "" {
+			r.factory.Notef("note: claim %s is %s, and pod %s uses it: the upload may have to wait until that pod ends", name, strings.Join(claim.Spec.AccessModes, ", "), user)
+		}
+	}
+	return nil
+}
+
+// onlyOneNode reports whether one node at a time can mount a claim, and whether one pod can.
+func onlyOneNode(modes []string) (node, pod bool) {
+	node = len(modes) > 0
+	for _, m := range modes {
+		switch m {
+		case "ReadWriteMany", "ReadOnlyMany":
+			return false, false
+		case "ReadWriteOncePod":
+			pod = true
+		}
+	}
+	return node, pod
+}
+
+// pods is the number of pods of the job.
+func (r *run) pods(j job) int {
+	n := int64(0)
+	kind, ok := kinds.JobFor(kinds.Text(j.Objects[j.Job], "apiVersion"), kinds.Text(j.Objects[j.Job], "kind"))
+	if !ok {
+		return 0
+	}
+	whole, object := kind.Whole(j.Objects[j.Job])
+	for _, p := range whole.Parts(object) {
+		n += p.Replicas
+	}
+	return int(n)
+}
+
+// userOf returns a pod that uses the claim, "" if none is known.
+func (r *run) userOf(ctx context.Context, namespace, claim string) string {
+	type pod struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+		Spec struct {
+			NodeName string `json:"nodeName"`
+			Volumes  []struct {
+				Claim struct {
+					ClaimName string `json:"claimName"`
+				} `json:"persistentVolumeClaim"`
+			} `json:"volumes"`
+		} `json:"spec"`
+		Status struct {
+			Phase string `json:"phase"`
+		} `json:"status"`
+	}
+	page, err := kube.List[pod](ctx, r.cluster.Client, kinds.Pod, namespace, kube.ListOptions{})
+	if err != nil {
+		return "" // it is only for a note
+	}
+	for _, p := range page.Items {
+		for _, v := range p.Spec.Volumes {
+			if v.Claim.ClaimName == claim && p.Spec.NodeName != "" && p.Status.Phase == "Running" {
+				return p.Metadata.Name
+			}
+		}
+	}
+	return ""
+}
+
+// checkLoader judges the job that receives the files, for a dry run: it says what it waits for, and returns what makes a
+// start fail.
+func (r *run) checkLoader(ctx context.Context, in *inputs.Inputs, j job) []check.Step {
+	if r.claimed == nil {
+		return nil
+	}
+	loader, err := r.loader(j, "-upload")
+	if err != nil {
+		return nil // attach reported it
+	}
+	steps := createRights(ctx, r.cluster, j.namespace, []map[string]any{loader})
+	if allowed, err := r.cluster.CanI(ctx, "create", kinds.Pod, j.namespace, "exec"); err == nil && !allowed && r.cluster.Snapshot == nil {
+		steps = append(steps, check.Step{Check: "Rights", Status: check.StatusFailed, Message: "you have no permission to create pods/exec in " + j.namespace,
+			Advice: "--upload-pvc needs it; ask a cluster administrator for a role with that permission"})
+	}
+	v, err := judge(ctx, in, check.Request{Object: loader, Namespace: j.namespace})
+	if err != nil {
+		return steps
+	}
+	verdict.Fill(v, r.factory.Line)
+	if text := verdict.Brief(v, words.Age); v.Verdict == check.Never {
+		steps = append(steps, check.Step{Check: "Pods", Status: check.StatusFailed, Message: "the job that receives the upload " + text})
+	} else if text != "" {
+		r.factory.Notef("the upload needs a job of its own first (100m cpu, 128Mi memory): it %s", text)
+	}
+	return steps
+}
+
+// attachClaim mounts the folder of the claim in the pods of the job.
+func (r *run) attachClaim(object map[string]any) (made upload.Attached, note string, err error) {
+	o := r.options
+	made, err = upload.AttachClaim(object, o.UploadPVC, r.claimed.Folder, o.UploadTo)
+	return made, fmt.Sprintf("--upload: the pods find %s (%s) of %s in %s, read-only, from folder %s of claim %s", words.Count(len(r.claimed.Entries), "file", "files"),
+		bytesText(r.claimed.Bytes), o.Upload, o.UploadTo, r.claimed.Folder, o.UploadPVC), err
+}
+
+// openUpload opens the folder of --upload.
+func openUpload(dir string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errs.NotFoundf("cannot upload %s: no such folder", dir).WithCause(err)
+	}
+	if err != nil {
+		return nil, errs.New("cannot upload "+dir, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
+	}
+	return root, nil
+}
