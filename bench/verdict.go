@@ -83,14 +83,14 @@ func (b *bench) verdict(ctx context.Context, queues int) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", q.what, err)
 			}
-			after, said, err := q.submit(ctx, bed, env, name, []string{b.hyperpod, "start-job", "-f", manifest, "-n", "bench", "--quiet"})
+			after, answer, err := q.submit(ctx, bed, env, name, []string{b.hyperpod, "start-job", "-f", manifest, "-n", "bench", "--quiet"})
 			if err != nil {
 				return fmt.Errorf("%s: %w", q.what, err)
 			}
 			if round == 0 {
 				continue // warm-up
 			}
-			asked, submitted, reason = append(asked, before), append(submitted, after), said
+			asked, submitted, reason = append(asked, before), append(submitted, after), answer
 		}
 		fmt.Printf("%-24s %18.1f %18.1f %7.2f   %s %s\n", q.what, ms(median(submitted)), ms(median(asked)),
 			float64(median(asked))/float64(median(submitted)), q.status, reason)

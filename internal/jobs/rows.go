@@ -61,16 +61,16 @@ type List[R any] struct {
 
 // RowOf returns the row of a job.
 func RowOf(j state.Job, s Status) Row {
-	return Row{Name: j.Name, Namespace: j.Namespace, CreationTime: Time(j.CreationTimestamp), State: s.State, Priority: orNull(j.Priority())}
+	return Row{Name: j.Name, Namespace: j.Namespace, CreationTime: Time(j.CreationTimestamp), State: s.State, Priority: OrNull(j.Priority())}
 }
 
 // VerboseRowOf returns the long row of a job. message is the status in words.
 func VerboseRowOf(j state.Job, s Status, message string) VerboseRow {
 	name, point := sweep.Of(j.Labels, j.Annotations)
 	owner, source := OwnerOf(j)
-	return VerboseRow{Row: RowOf(j, s), Kind: j.Kind.Kind, Queue: orNull(j.Queue()), Since: Time(s.Since), Reason: s.Reason, Message: message,
+	return VerboseRow{Row: RowOf(j, s), Kind: j.Kind.Kind, Queue: OrNull(j.Queue()), Since: Time(s.Since), Reason: s.Reason, Message: message,
 		Pods: s.Wanted, PodsReady: s.Ready, Failed: s.Failed, Restarts: s.Restarts, UID: j.UID,
-		CreatedBy: orNull(owner), OwnerSource: orNull(string(source)), Devices: Devices(j), Sweep: orNull(name), Parameters: point.Map()}
+		CreatedBy: OrNull(owner), OwnerSource: OrNull(string(source)), Devices: Devices(j), Sweep: OrNull(name), Parameters: point.Map()}
 }
 
 // ListJSON returns the document of list-jobs; no jobs are an empty list.
@@ -121,7 +121,8 @@ func Time(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func orNull(s string) *string {
+// OrNull returns a text for a document: nil, JSON's null, if it is empty.
+func OrNull(s string) *string {
 	if s == "" {
 		return nil
 	}

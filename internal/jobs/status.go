@@ -213,7 +213,7 @@ func held(j state.Job, w *state.Workload) (Status, bool) {
 		return Status{}, false
 	}
 	if !j.Suspended && runs(j) {
-		return Status{}, false // started before Kueue looked at it
+		return Status{}, false // started before Kueue evaluated it
 	}
 	return waiting(w), true
 }

@@ -143,7 +143,7 @@ func IsNotServed(err error) bool {
 // IsForbidden reports a missing permission or a refusal by policy (403).
 func IsForbidden(err error) bool { return hasCode(err, http.StatusForbidden) }
 
-// IsNotInFile reports what a file that is looked at like a cluster does not have.
+// IsNotInFile reports what a file that is read like a cluster does not have.
 // It is forbidden, too, so that callers fall back on what there is.
 func IsNotInFile(err error) bool {
 	se, ok := status(err)

@@ -87,7 +87,7 @@ func load(rules *clientcmd.ClientConfigLoadingRules) (*api.Config, error) {
 		info, err := os.Stat(path)
 		switch {
 		case err != nil || info.IsDir():
-			continue // said below
+			continue // reported below
 		case info.Mode().IsRegular() && info.Size() > bounded.Kubeconfig:
 			return nil, explainFile(path, &bounded.TooLarge{Most: bounded.Kubeconfig})
 		case info.Mode().IsRegular():

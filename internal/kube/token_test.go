@@ -71,7 +71,7 @@ func TestTokens(t *testing.T) {
 		t.Error("the configuration does not have the plugin of the kubeconfig")
 	}
 
-	// What the source cannot do is said as it says it.
+	// The error has the words of the source.
 	refused := (&errs.Error{What: "cannot sign in", Why: "the session has expired", Code: errs.Denied})
 	c, err = New(cfg, Options{Tokens: func(*api.ExecConfig) TokenSource {
 		return func(context.Context, bool) (string, time.Time, error) { return "", time.Time{}, refused }

@@ -167,11 +167,11 @@ func (t *Tunnel) Carry(ctx context.Context, local io.ReadWriteCloser, port uint1
 	}
 	defer t.conn.RemoveStreams(data)
 
-	said := make(chan string, 1)
+	reported := make(chan string, 1)
 	crash.Go(func() {
 		var message bytes.Buffer
 		_, _ = io.Copy(&message, io.LimitReader(failures, maxPortError))
-		said <- message.String()
+		reported <- message.String()
 	})
 	received, refused := make(chan struct{}), make(chan struct{})
 	crash.Go(func() { // until the pod ends the stream
@@ -196,7 +196,7 @@ func (t *Tunnel) Carry(ctx context.Context, local io.ReadWriteCloser, port uint1
 	}
 	_ = data.Reset() // nothing more is read; the node must not block on what it still sends
 	select {
-	case message := <-said:
+	case message := <-reported:
 		if message != "" {
 			return &PortError{port, oneLine(runtimeWords(message))}
 		}

@@ -18,7 +18,7 @@ const (
 	ExceedsMaxQuota   = "ExceedsMaxQuota"
 	NoMatchingFlavor  = "NoMatchingFlavor"
 	WaitingForOthers  = "WaitingForOthers"  // it would fit, or the order is strict; others come first
-	PendingEvaluation = "PendingEvaluation" // it would fit, and is about to be looked at
+	PendingEvaluation = "PendingEvaluation" // it would fit, and is about to be evaluated
 	Misconfigured     = "Misconfigured"     // its queue leads nowhere
 	QueueStopped      = "Suspended"
 	QueueInactive     = "QueueInactive"
@@ -174,7 +174,7 @@ func stopped(policy string) bool { return policy != "" && policy != "None" }
 // shortage compares what a workload asks for with what its queue could get: per
 // resource from the flavor that has most, of those whose nodes the task's pods can
 // go to: by their node selector, and by what Kueue's message rules out.
-// Accelerators are looked at first, as they are what is short.
+// Accelerators come first, because they are scarce.
 func (b *builder) shortage(w *state.Workload, it *Item, message string) (code, resource string, missing int64) {
 	names := slices.Sorted(maps.Keys(it.Size))
 	slices.SortStableFunc(names, func(x, y string) int {

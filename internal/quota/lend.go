@@ -249,7 +249,7 @@ func total(amounts []int64) int64 {
 // Lenders returns who would lend if the ClusterQueue borrowed amount more than it
 // does now, beyond its own free quota, by the convention of this package: the
 // nearest cohort is asked first. The largest loans come first. The sum is less than amount when
-// there is not so much to lend; borrowing limits are not looked at (see
+// there is not so much to lend; borrowing limits do not count (see
 // [Tree.Available]).
 func (t *Tree) Lenders(clusterQueue, flavor, resource string, amount int64) []Loan {
 	n, ok := t.queues[clusterQueue]

@@ -188,7 +188,7 @@ func TestWithoutQueue(t *testing.T) {
 	if j := b.get(kinds.PyTorchJob.Resource, "default", "big"); !object.True(j, "Running") {
 		t.Errorf("it did not start: %v", object.At(j, "status"))
 	}
-	// In a team's namespace a real cluster would refuse it: that is said.
+	// In a team's namespace a real cluster would refuse it, and the sandbox reports that.
 	team := pytorch("team", "x", 1, 1)
 	delete(object.Map(team, "metadata"), "labels")
 	if a := b.send("POST", kinds.PyTorchJob.Path(johnNS, ""), mustJSON(t, team)); a.code != 201 || !strings.Contains(a.header.Get("Warning"), "queue-name' is either missing") {

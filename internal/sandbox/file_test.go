@@ -142,7 +142,7 @@ func TestFullDisk(t *testing.T) {
 	b.must(201, "POST", maps, `{"metadata":{"name":"x"}}`)
 }
 
-// A file that may only be read can be looked at, also when time passes.
+// A file without write permission can be read, also when time passes.
 func TestReadOnly(t *testing.T) {
 	b := newBench(t, "john-smith")
 	b.create(smithNS, pytorch("j", "smith", 1, 4, lasting("30m")))

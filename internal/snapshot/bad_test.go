@@ -257,7 +257,7 @@ func TestEditedSnapshot(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfFile: what the file did not have is not said to have been forbidden.
+// TestSnapshotOfFile: what the file did not have is not reported as forbidden.
 func TestSnapshotOfFile(t *testing.T) {
 	s := capture(t, client(open(t, write(t, []byte(scenario)))), snapshot.Options{})
 	lacks := s.Lacks()

@@ -19,7 +19,7 @@ import (
 
 // A cluster has only objects that fit their kind, and reading relies on it: a
 // quota that is no number would be read as none. A file can hold anything, so its
-// objects are looked at first.
+// objects are checked first.
 
 // misfit says which field of an object does not fit its kind, "" when all do.
 func misfit(r kinds.Resource, m map[string]any) string {

@@ -189,7 +189,7 @@ func TestLackingEverything(t *testing.T) {
 	}
 	for _, r := range want {
 		if !lacks[r.FullName()] {
-			t.Errorf("%s is not said to be lacking", r.FullName())
+			t.Errorf("%s is not reported as missing", r.FullName())
 		}
 	}
 }

@@ -173,11 +173,11 @@ func (p *plainFile) object(where string, js []byte, version, kind string) error 
 	if r.Group == kinds.KueueGroup {
 		p.api = object.Text(m, "apiVersion")[len(kinds.KueueGroup)+1:]
 	}
-	looked := m
+	content := m
 	if r.Group != kinds.KueueGroup {
-		looked = redact(r, m) // in what is left out nothing can be wrong
+		content = redact(r, m) // in what is left out nothing can be wrong
 	}
-	if bad := misfit(r, looked); bad != "" {
+	if bad := misfit(r, content); bad != "" {
 		return unusable(fmt.Sprintf("%s: %s: %s", where, named(r, m), bad))
 	}
 	list := []map[string]any{m}

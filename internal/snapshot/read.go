@@ -86,7 +86,7 @@ func decode(data []byte) (*Snapshot, error) {
 	if doc.Kind != fileKind && !bytes.Contains(data[:min(len(data), 512)], []byte(`"`+fileKind+`"`)) {
 		return nil, errNoSnapshot
 	}
-	// A newer format may have another shape, so an error is looked at last.
+	// A newer format may have another shape, so errors come last.
 	s := &Snapshot{Info: doc.Info, raw: doc.Objects}
 	if bad := s.check(); bad != nil {
 		return nil, bad

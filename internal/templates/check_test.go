@@ -130,9 +130,9 @@ func TestEveryFaultOfAJob(t *testing.T) {
 	// Submitting it says the same.
 	tm := mustParse(t, text)
 	_, err := render.Objects(tm, values.Values{})
-	said := errs.Text(err, false)
-	if errs.ExitOf(err) != errs.Usage || !strings.Contains(said, "this PyTorchJob has 7 faults") || !strings.Contains(said, `invalid name "1st"`) || !strings.Contains(said, "--image IMAGE") {
-		t.Errorf("%s", said)
+	message := errs.Text(err, false)
+	if errs.ExitOf(err) != errs.Usage || !strings.Contains(message, "this PyTorchJob has 7 faults") || !strings.Contains(message, `invalid name "1st"`) || !strings.Contains(message, "--image IMAGE") {
+		t.Errorf("%s", message)
 	}
 }
 

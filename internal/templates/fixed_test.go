@@ -42,7 +42,7 @@ spec:
             env: [{name: PROXY, value: "http://p"}]
 `
 
-// What the template fixes can be left alone or said again; nothing changes it.
+// What the template fixes can be left out or repeated; nothing changes it.
 func TestFixed(t *testing.T) {
 	tm, err := parse.Text("ours", "ours.yaml", []byte(fixedTemplate))
 	if err != nil {

@@ -271,9 +271,9 @@ func TestSplitWords(t *testing.T) {
 // A namespace that nobody says is left to the cluster, not an error.
 func TestUnsaidNamespace(t *testing.T) {
 	tm := mustParse(t, strings.Replace(jobHead, "{name: j}", "{name: j, namespace: $NAMESPACE}", 1))
-	for said, want := range map[string]any{"": nil, "team": "team"} {
-		if got := at(t, mustRender(t, tm, values.Values{Namespace: said}).Objects[0], "metadata.namespace"); got != want {
-			t.Errorf("%q said: %v", said, got)
+	for namespace, want := range map[string]any{"": nil, "team": "team"} {
+		if got := at(t, mustRender(t, tm, values.Values{Namespace: namespace}).Objects[0], "metadata.namespace"); got != want {
+			t.Errorf("%q said: %v", namespace, got)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func Build(list []Job, from, to time.Time) *Document {
 			d.WithoutDevices++
 			continue
 		}
-		row := JobRow{Name: j.Name, Namespace: j.Namespace, Kind: j.Kind, Team: orNull(j.Team), CreatedBy: orNull(j.Owner), State: j.State, Sums: newSums(), Incomplete: j.Incomplete}
+		row := JobRow{Name: j.Name, Namespace: j.Namespace, Kind: j.Kind, Team: jobs.OrNull(j.Team), CreatedBy: jobs.OrNull(j.Owner), State: j.State, Sums: newSums(), Incomplete: j.Incomplete}
 		row.Sums.add(j, from, to)
 		if len(row.Used)+len(row.Waited) == 0 {
 			continue // all before the time
@@ -159,13 +159,6 @@ func total(h Hours) (sum float64) {
 		sum += h[name]
 	}
 	return sum
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // Spans returns when a job had quota and when it waited for it, from its timeline. incomplete

@@ -12,7 +12,7 @@ import (
 // v1beta1, are with what the product does there: test/e2e.
 func TestCurrent(t *testing.T) {
 	bed := ForTest(t, Options{})
-	john, smith := layOut(t, bed)
+	john, smith := createTeams(t, bed)
 	runBothTeams(t, bed, john, smith)
 
 	t.Run("MPIJob", func(t *testing.T) { mpiJob(t, bed, john, smith) })
@@ -31,7 +31,7 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-func layOut(t *testing.T, bed *Bed) (john, smith Team) {
+func createTeams(t *testing.T, bed *Bed) (john, smith Team) {
 	t.Helper()
 	must(t, bed.ApplyNodes(t.Context(), Nodes("ml.g5.12xlarge", 4)))
 	teams := JohnAndSmith()

@@ -37,7 +37,7 @@ const queuesPerPool = 3
 // a state on a real server: each comparison waits for Kueue by watching.
 func quotaTruth(t *testing.T, bed *cluster.Bed, version string, groups, rounds int) {
 	p := &pools{t: t, bed: bed, version: version, r: rand.New(rand.NewPCG(7, 1)), groups: groups, workloads: map[string][]string{}}
-	p.layOut()
+	p.createPolicy()
 	client := clientFor(t, bed.Kubeconfig)
 	seen := tally{}
 	begin := time.Now()
@@ -139,7 +139,7 @@ func (p *pools) groupsOf(isCohort bool) []any {
 	return []any{map[string]any{"coveredResources": []string{"cpu", "nvidia.com/gpu"}, "flavors": flavors}}
 }
 
-func (p *pools) layOut() {
+func (p *pools) createPolicy() {
 	t := p.t
 	if err := p.bed.Apply(t.Context(), []byte(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"pools"}}`)); err != nil {
 		t.Fatal(err)

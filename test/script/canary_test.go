@@ -213,11 +213,11 @@ users:
 	}
 	send("POST", "/api/v1/namespaces/hyperpod-ns-researchers/secrets", "application/json",
 		fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"wandb"},"data":{"KEY":%q}}`, base64.StdEncoding.EncodeToString([]byte(canaries["value of a Secret"]))))
-	said := w.run(nil, "start-job", "planted", "--template", "smpv2-llama2", "--environment", "DB_PASSWORD="+canaries["variable of a job"], "--env-file", envFile,
+	notices := w.run(nil, "start-job", "planted", "--template", "smpv2-llama2", "--environment", "DB_PASSWORD="+canaries["variable of a job"], "--env-file", envFile,
 		"--environment-from-secret", "WANDB=wandb:KEY", "--script-args", "--token="+canaries["argument of a job"], "--wait=admitted", "--timeout", "0",
 		"--notify-url", "http://127.0.0.1:1/hook/"+canaries["address of a notification"]+"?token="+canaries["address of a notification"], "--debug")
-	if strings.Contains(said, "Error: ") {
-		t.Fatal(said)
+	if strings.Contains(notices, "Error: ") {
+		t.Fatal(notices)
 	}
 	send("PATCH", "/apis/kubeflow.org/v1/namespaces/hyperpod-ns-researchers/pytorchjobs/planted", "application/merge-patch+json",
 		fmt.Sprintf(`{"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{env: %s}"}}}`, canaries["last applied form of a job"]))

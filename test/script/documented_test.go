@@ -28,7 +28,7 @@ func documented(ts *testscript.TestScript, neg bool, args []string) {
 	page, err := os.ReadFile(filepath.Join("..", "..", args[0]))
 	ts.Check(err)
 	used := map[string]bool{}
-	said := func(line, what string) (rest string, found bool) {
+	directive := func(line, what string) (rest string, found bool) {
 		for _, a := range args[1:] {
 			rest, is := strings.CutPrefix(a, what+":")
 			part := rest
@@ -47,15 +47,15 @@ func documented(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s shows no command", args[0])
 	}
 	for _, line := range lines {
-		if _, skip := said(line, "skip"); skip {
+		if _, skip := directive(line, "skip"); skip {
 			continue
 		}
 		run := line
-		if part, cut := said(line, "cut"); cut {
+		if part, cut := directive(line, "cut"); cut {
 			run = strings.Replace(run, part, "", 1)
 		}
 		want := 0
-		if exit, other := said(line, "exit"); other {
+		if exit, other := directive(line, "exit"); other {
 			code, _, _ := strings.Cut(exit, ":")
 			want, err = strconv.Atoi(code)
 			ts.Check(err)

@@ -21,7 +21,7 @@ func TestMoto(t *testing.T) {
 		t.Skip("moto_server or the AWS CLI is not installed")
 	}
 	server := exec.CommandContext(t.Context(), moto, "-H", "127.0.0.1", "-p", "0")
-	said, err := server.StderrPipe()
+	stderr, err := server.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestMoto(t *testing.T) {
 		t.Skipf("moto_server does not run: %v", err)
 	}
 	url := ""
-	for lines := bufio.NewScanner(said); url == "" && lines.Scan(); {
+	for lines := bufio.NewScanner(stderr); url == "" && lines.Scan(); {
 		url = regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(lines.Text())
 	}
 	t.Cleanup(func() { _ = server.Wait() }) // the context of the test has ended it

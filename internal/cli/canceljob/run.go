@@ -67,17 +67,10 @@ func (o *Options) report(gone []target) error {
 	}
 	d := Document{Schema: Schema, DryRun: o.DryRun, Jobs: []Cancelled{}}
 	for _, t := range gone {
-		d.Jobs = append(d.Jobs, Cancelled{Name: t.name, Namespace: t.namespace, Kind: t.kind.Kind, UID: t.uid, Team: orNull(t.team), CreatedBy: orNull(t.by),
+		d.Jobs = append(d.Jobs, Cancelled{Name: t.name, Namespace: t.namespace, Kind: t.kind.Kind, UID: t.uid, Team: jobs.OrNull(t.team), CreatedBy: jobs.OrNull(t.by),
 			AlsoDeleted: append([]string{}, t.removed...), NotDeleted: append([]string{}, t.left...)})
 	}
 	return output.Print(o.Factory.IO, format, d, nil, nil)
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // Run cancels the jobs. As with kubectl, a name that no job has does not stop the

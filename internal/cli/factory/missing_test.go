@@ -10,8 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// TestMissing: a line for each reason, in which a part that is missing is not said
-// to be all of it.
+// TestMissing: a line for each reason. A part that is missing does not count as the whole.
 func TestMissing(t *testing.T) {
 	of := func(r kinds.Resource, reason, verb, namespace string, partly bool) state.Missing {
 		return state.Missing{Resource: r, Reason: reason, Verb: verb, Namespace: namespace, Partly: partly, Err: errors.New("it broke")}

@@ -136,7 +136,7 @@ func Run(ctx context.Context, o *Options) error {
 		unread = nil // a file need not have them: the note says so
 	}
 	f.MissingFigures(slices.DeleteFunc(slices.Clone(s.Missing), func(m state.Missing) bool {
-		return unread != nil && m.Resource.Kind == kinds.Workload.Kind // said as the error
+		return unread != nil && m.Resource.Kind == kinds.Workload.Kind // the error reports it
 	}))
 	if err := liveview.Print(f, format, v.shown()); err != nil {
 		return err

@@ -75,8 +75,8 @@ type remoteRun struct {
 	remote  *remote
 	request plan.Request
 	// began is when the present wait began, said when it was last reported.
-	began, said time.Time
-	status      string
+	began, reported time.Time
+	status          string
 }
 
 // The pauses between two looks at a status, and between two lines about it.
@@ -96,14 +96,14 @@ func (r *remoteRun) options() apply.ServiceOptions {
 // waiting reports a status when it is new, and now and then.
 func (r *remoteRun) waiting(op policy.Operation, status string) {
 	now := r.Factory.Now()
-	if status == r.status && now.Sub(r.said) < reportEvery {
+	if status == r.status && now.Sub(r.reported) < reportEvery {
 		return
 	}
 	since := ""
 	if r.status != "" && now.Sub(r.began) >= time.Second {
 		since = " (" + words.Age(now.Sub(r.began)) + ")"
 	}
-	r.status, r.said = status, now
+	r.status, r.reported = status, now
 	r.Factory.Notef("waiting for %s: %s%s", nameOf(op), status, since)
 }
 
@@ -193,9 +193,9 @@ func (r *remoteRun) explain(err error, op policy.Operation) *errs.Error {
 			}
 			e.WithFact("version", fmt.Sprintf("%d, the plan has %d", now.Version, op.Version)).WithFact("status", now.Status)
 		}
-		var said *errs.Error
-		if errors.As(moved.Err, &said) {
-			e.WithFact("message", said.Why)
+		var reported *errs.Error
+		if errors.As(moved.Err, &reported) {
+			e.WithFact("message", reported.Why)
 		}
 	case errors.As(err, &status):
 		e = errs.New(what, "SageMaker reports status "+status.Status).WithCause(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/present/plantext"
 )
 
-// mostOwners is how many objects are looked at for who changed them.
+// mostOwners is the maximum number of objects to examine for who changed them.
 const mostOwners = 20
 
 // owner finds who last changed what a difference is about: "" and zero if nobody knows.

@@ -128,8 +128,8 @@ func refusal(err error, rights []check.Step) []check.Step {
 	if kube.IsAlreadyExists(err) || e.Code == errs.No {
 		why = e.What
 	}
-	if said := message(e); said != "" && why == e.Error() {
-		why += ": " + said
+	if text := message(e); text != "" && why == e.Error() {
+		why += ": " + text
 	}
 	s := check.Step{Check: "Server", Status: check.StatusFailed, Message: why}
 	if len(e.Try) > 0 {

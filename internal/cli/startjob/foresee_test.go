@@ -82,7 +82,7 @@ func TestCheckWithoutAnswer(t *testing.T) {
 	})
 	cmd.SetArgs([]string{"j", "--template", "smpv2-llama2"})
 	err := cmd.ExecuteContext(t.Context())
-	if out, said := buffers.Out.String(), buffers.Err.String(); err != nil || out != "Successfully created job j\n" || strings.Count(said, "cannot tell whether the job runs now: the cluster did not answer within") != 1 {
-		t.Errorf("%v: %q, %q", err, out, said)
+	if out, notices := buffers.Out.String(), buffers.Err.String(); err != nil || out != "Successfully created job j\n" || strings.Count(notices, "cannot tell whether the job runs now: the cluster did not answer within") != 1 {
+		t.Errorf("%v: %q, %q", err, out, notices)
 	}
 }

@@ -160,17 +160,17 @@ func (r *run) startSweep(ctx context.Context, s *series, v values.Values) error 
 	if n := r.options.MaxParallel; n > 0 {
 		first = missing[:min(n, len(missing))]
 	}
-	said := r.foreseeSweep(ctx, s, first, exist, len(missing)-len(first))
-	if ok, err := r.confirmedSweep(ctx, said); !ok {
+	answer := r.foreseeSweep(ctx, s, first, exist, len(missing)-len(first))
+	if ok, err := r.confirmedSweep(ctx, answer); !ok {
 		return err
 	}
 	if err := r.fillClaim(ctx, missing[0].job, r.factory.Deadline(r.options.Timeout)); err != nil {
 		return err
 	}
 	if r.options.MaxParallel > 0 {
-		err = r.startInTurn(ctx, s, missing, said)
+		err = r.startInTurn(ctx, s, missing, answer)
 	} else {
-		err = r.startAll(ctx, s, missing, said)
+		err = r.startAll(ctx, s, missing, answer)
 	}
 	if err != nil || r.options.DryRun != factory.DryRunNone {
 		return err
@@ -179,7 +179,7 @@ func (r *run) startSweep(ctx context.Context, s *series, v values.Values) error 
 }
 
 // startAll creates the jobs in their order, which is that of their queue.
-func (r *run) startAll(ctx context.Context, s *series, missing []*swept, said *sweepAnswer) error {
+func (r *run) startAll(ctx context.Context, s *series, missing []*swept, answer *sweepAnswer) error {
 	var made []map[string]any
 	for i, j := range missing {
 		objects, err := r.create(ctx, j)
@@ -197,7 +197,7 @@ func (r *run) startAll(ctx context.Context, s *series, missing []*swept, said *s
 			return err
 		}
 	}
-	r.reportSweep(said)
+	r.reportSweep(answer)
 	return nil
 }
 

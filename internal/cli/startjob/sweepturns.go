@@ -25,7 +25,7 @@ import (
 // startInTurn creates the jobs for --max-parallel: as many as may be pending or running at a time,
 // and another one whenever one of the sweep has ended or was deleted. Kueue has no such limit, so
 // the command stays until the last job is created.
-func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, said *sweepAnswer) error {
+func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, answer *sweepAnswer) error {
 	kind, known := kindOf(missing[0])
 	if !known {
 		return errs.Usagef("--max-parallel needs a job of a known kind")
@@ -49,7 +49,7 @@ func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, said
 			active[uid] = wait.Target{Kind: kind, Namespace: j.namespace, Name: j.name(), UID: uid}
 			made = append(made, objects...)
 			if created++; created == min(r.options.MaxParallel, len(missing)) {
-				progress.Above(func() { r.reportSweep(said) })
+				progress.Above(func() { r.reportSweep(answer) })
 			}
 		}
 		if created == len(missing) {

@@ -14,13 +14,13 @@ import (
 // ends; a job that starts soon is not checked, and an unknown reason is not reported.
 func TestObstacle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var said []string
+		var printed []string
 		asked := 0
 		why, fails := "", error(nil)
 		h := newObstacle(func(context.Context) (string, []string, error) {
 			asked++
 			return why, []string{"do this"}, fails
-		}, func(text string) { said = append(said, text) })
+		}, func(text string) { printed = append(printed, text) })
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { h.run(ctx); close(done) }()
@@ -31,8 +31,8 @@ func TestObstacle(t *testing.T) {
 		}
 		expect := func(step string, asks, says int) {
 			t.Helper()
-			if asked != asks || len(said) != says {
-				t.Errorf("%s: asked %d times, said %q", step, asked, said)
+			if asked != asks || len(printed) != says {
+				t.Errorf("%s: asked %d times, said %q", step, asked, printed)
 			}
 		}
 		after(jobs.Pending, patience/2)
@@ -44,8 +44,8 @@ func TestObstacle(t *testing.T) {
 		after(jobs.Pending, 2*patience)
 		after(jobs.Pending, 2*patience)
 		expect("one reason is reported once", 3, 1)
-		if h.why() != "too large" || said[0] != "too large\n  try:   do this" {
-			t.Errorf("%q, said %q", h.why(), said)
+		if h.why() != "too large" || printed[0] != "too large\n  try:   do this" {
+			t.Errorf("%q, said %q", h.why(), printed)
 		}
 		fails = errors.New("no answer")
 		after(jobs.Pending, 2*patience)

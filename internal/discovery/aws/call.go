@@ -145,17 +145,17 @@ func (e *responseError) HTTPStatusCode() int { return e.status }
 
 // failure reads the error of an answer.
 func failure(resp *http.Response, body []byte) error {
-	var said struct {
+	var answer struct {
 		Type    string `json:"__type"`
 		Lower   string `json:"message"`
 		Message string `json:"Message"`
 	}
-	_ = json.Unmarshal(body, &said) // a gateway's page is no JSON; the status tells
-	code := cmp.Or(resp.Header.Get("X-Amzn-Errortype"), said.Type)
+	_ = json.Unmarshal(body, &answer) // a gateway's page is no JSON; the status tells
+	code := cmp.Or(resp.Header.Get("X-Amzn-Errortype"), answer.Type)
 	code, _, _ = strings.Cut(code, ":")
 	code = code[strings.LastIndexByte(code, '#')+1:]
 	return &responseError{status: resp.StatusCode, GenericAPIError: smithy.GenericAPIError{
-		Code: cmp.Or(code, fmt.Sprintf("HTTP %d", resp.StatusCode)), Message: cmp.Or(said.Message, said.Lower, http.StatusText(resp.StatusCode))}}
+		Code: cmp.Or(code, fmt.Sprintf("HTTP %d", resp.StatusCode)), Message: cmp.Or(answer.Message, answer.Lower, http.StatusText(resp.StatusCode))}}
 }
 
 // The settings of the environment and of the profile about endpoints.

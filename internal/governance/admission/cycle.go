@@ -22,7 +22,7 @@ import (
 type fate int
 
 const (
-	pending    fate = iota // looked at, not admitted
+	pending    fate = iota // evaluated, not admitted
 	skipped                // lost to another entry of the cycle, or gated
 	gated                  // would have to preempt but may not
 	preempting             // waits for the targets it preempts

@@ -47,7 +47,7 @@ const (
 	EventPreempting EventKind = "Preempting"
 	// EventSkipped: would have fitted, but another workload of the same cycle was first.
 	EventSkipped EventKind = "Skipped"
-	// EventPending: looked at and not admitted. Written once per workload and message.
+	// EventPending: evaluated and not admitted. Written once per workload and message.
 	EventPending EventKind = "Pending"
 	// EventPlaced: it held quota and got its place in the topology, in a second pass.
 	EventPlaced EventKind = "Placed"
@@ -197,9 +197,9 @@ type PendingWorkload struct {
 	Namespace string
 	Name      string
 	Priority  int64
-	Reason    string // see Decision.Reason; PendingEvaluation when it was never looked at
+	Reason    string // see Decision.Reason; PendingEvaluation when it was never evaluated
 	Message   string
-	// BacksOff is true while it is not looked at: status.requeueState.requeueAt is to come.
+	// BacksOff is true until status.requeueState.requeueAt: Kueue does not evaluate it before.
 	BacksOff bool
 }
 

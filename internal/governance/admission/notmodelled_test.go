@@ -54,9 +54,9 @@ func TestNotModelled(t *testing.T) {
 			if d := probe(t, f.engine(t, Config{OrderByUse: c.byUse}), f.job("a", "new", 1, c.job)); !slices.Equal(d.NotModelled, c.want) {
 				t.Errorf("%v, want %v (%s %s)", d.NotModelled, c.want, d.Outcome, d.Reason)
 			}
-			said := strings.Contains(fmt.Sprint(f.engine(t, Config{OrderByUse: c.byUse}).Warnings()), "OrderedByUse")
-			if said != slices.Contains(c.want, NotModelledAdmission) {
-				t.Errorf("a warning about it: %v", said)
+			warned := strings.Contains(fmt.Sprint(f.engine(t, Config{OrderByUse: c.byUse}).Warnings()), "OrderedByUse")
+			if warned != slices.Contains(c.want, NotModelledAdmission) {
+				t.Errorf("a warning about it: %v", warned)
 			}
 		})
 	}

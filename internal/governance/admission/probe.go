@@ -29,7 +29,7 @@ const (
 // carries only evictions count, which decide its place. It competes with the heads of StrictFIFO queues of its
 // cohort tree, which Kueue tries, and lets reserve quota, in every cycle; other
 // waiting workloads are taken to be waiting for a reason, so on a state that was
-// loaded with workloads never looked at, call [Engine.Run] first.
+// loaded with workloads that were never evaluated, call [Engine.Run] first.
 //
 // A workload that holds quota already is reported Admitted with what it has. The
 // error is non-nil for a workload that is not valid or a snapshot that fails.

@@ -63,7 +63,7 @@ func isBlockerReason(reason string) bool {
 	return false
 }
 
-// block records why a workload is not looked at, in the verdict with the precise
+// block records why a workload is not evaluated, in the verdict with the precise
 // reason and in the QuotaReserved condition with the one Kueue writes.
 func (e *Engine) block(key workload.Reference, conditionReason, reason, message string) {
 	e.verdicts[key] = verdict{reason, message}

@@ -36,7 +36,7 @@ func (e *Engine) Run(ctx context.Context, maxCycles int) (t Timeline, err error)
 
 func (e *Engine) run(ctx context.Context, maxCycles int, t *Timeline) error {
 	e.beforeRun(ctx)
-	said := map[workload.Reference]string{}
+	reported := map[workload.Reference]string{}
 	seen := map[string]bool{} // heads tried since the last change
 	for t.Cycles < maxCycles {
 		if err := ctx.Err(); err != nil {
@@ -59,12 +59,12 @@ func (e *Engine) run(ctx context.Context, maxCycles int, t *Timeline) error {
 			ev.Cycle = t.Cycles
 			key := workload.NewReference(ev.Namespace, ev.Name)
 			if ev.Kind == EventPending || ev.Kind == EventSkipped {
-				if said[key] == string(ev.Kind)+ev.Message {
+				if reported[key] == string(ev.Kind)+ev.Message {
 					continue
 				}
-				said[key] = string(ev.Kind) + ev.Message
+				reported[key] = string(ev.Kind) + ev.Message
 			} else {
-				delete(said, key)
+				delete(reported, key)
 			}
 			t.Events = append(t.Events, ev)
 		}

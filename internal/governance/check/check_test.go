@@ -150,7 +150,7 @@ func TestReasons(t *testing.T) {
 			page := verdict.Text(v, 0, hours)
 			for _, s := range v.Submission {
 				if s.Status == check.StatusFailed && strings.Count(page, s.Message) != 1 {
-					t.Errorf("not said once: %s\n%s", s.Message, page)
+					t.Errorf("not exactly once: %s\n%s", s.Message, page)
 				}
 			}
 			for _, r := range v.Remedies {
@@ -225,7 +225,7 @@ func hasCode(v *check.Verdict, code string) bool {
 	return false
 }
 
-// TestBadObjects: objects that cannot be right are left out, said, and do not keep
+// TestBadObjects: objects that cannot be right are left out and reported, and do not keep
 // the rest from being answered.
 func TestBadObjects(t *testing.T) {
 	bad := func(name, spec string) any {

@@ -106,7 +106,7 @@ func TestQueueCases(t *testing.T) {
 			}
 			for _, s := range e.Verdict.Submission {
 				if s.Status == check.StatusFailed && strings.Count(explanation.Text(e, 0, false, hours), s.Message) != 1 {
-					t.Errorf("not said once: %s\n%s", s.Message, page)
+					t.Errorf("not exactly once: %s\n%s", s.Message, page)
 				}
 			}
 			head, _, _ := strings.Cut(page, "\n\n")

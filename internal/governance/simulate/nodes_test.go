@@ -75,7 +75,7 @@ func TestRoomOnNodes(t *testing.T) {
 			}
 		})
 	}
-	// Without the pods nothing can be said.
+	// Without the pods the answer is unknown.
 	w := withNodes(world(t, "lend-three.yaml"), 1)
 	w.NoPods = true
 	if got := short(run(t, w, 0, change(t, simulate.RemoveJob, "low"), addJob("b", "large", 5))); !strings.Contains(got, "large: - > Admitted") {

@@ -46,7 +46,7 @@ type result struct {
 // no loop was found.
 const maxCycles = 1000
 
-// chunk is after how many cycles it is looked whether the policy goes in circles.
+// chunk is the number of cycles between two checks for a policy that never converges.
 const chunk = 60
 
 // untouched, for steps, is the world as it is: nothing runs.
@@ -88,7 +88,7 @@ func run(ctx context.Context, w World, steps int, takes time.Duration) (*result,
 // of it; repeated evictions of the same workload are not.
 func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 	evicted := map[types.NamespacedName]bool{}
-	limit := maxCycles + len(r.index()) // every workload may be looked at before one moves
+	limit := maxCycles + len(r.index()) // Kueue may evaluate every workload before one moves
 	for contested, quiet := 0, 0; contested < maxCycles; {
 		t, err := e.Run(ctx, chunk)
 		if err != nil {

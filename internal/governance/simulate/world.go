@@ -32,7 +32,7 @@ type World struct {
 	Config  admission.Config
 	Objects []client.Object
 	Now     time.Time
-	// NoPods: the pods are not known, so nodes are not looked at.
+	// NoPods: the pods are not known, so nodes do not count.
 	NoPods bool
 
 	started map[types.NamespacedName]bool // workloads that got quota in a simulation and have no pods

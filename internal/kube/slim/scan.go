@@ -21,7 +21,7 @@ const bufferSize = 64 << 10
 const maxNesting = 10_000
 
 // scanner walks over JSON in a stream. Of what nobody asks for only the brackets
-// and quotes are looked at.
+// and quotes count.
 type scanner struct {
 	r       io.Reader
 	buf     []byte // unread bytes are buf[pos:]

@@ -242,7 +242,7 @@ func mutate(r *rand.Rand, v any) any {
 // said returns faults as texts that can be compared: the order of faults and the printed
 // value of a rule are not part of the contract. Of objects with a value of a wrong type,
 // only that counts: the decoding into Go types refuses them first.
-func said(all field.ErrorList) []string {
+func texts(all field.ErrorList) []string {
 	var out []string
 	for _, e := range all {
 		if e.Type == field.ErrorTypeTypeInvalid {
@@ -290,7 +290,7 @@ func TestValidateLikeTheAPIServer(t *testing.T) {
 			if a, b := fmt.Sprint(theirs), fmt.Sprint(ours); a != b {
 				t.Fatalf("%s: defaults of %s:\n%s\nwant\n%s", kind, raw, b, a)
 			}
-			want, have := said(l.judge(theirs, old)), said(Validate(kind, ours, old))
+			want, have := texts(l.judge(theirs, old)), texts(Validate(kind, ours, old))
 			if len(want) > 0 {
 				refused++
 			}

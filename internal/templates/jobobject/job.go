@@ -145,14 +145,14 @@ func isList(v any) bool { _, ok := v.([]any); return ok }
 
 // Count returns the number of the role's pods.
 func (r Role) Count() int {
-	first, said := r.number(r.Row.Replicas)
-	if !said && r.Row.OrNone && r.at(r.Row.Replicas) == nil {
+	first, given := r.number(r.Row.Replicas)
+	if !given && r.Row.OrNone && r.at(r.Row.Replicas) == nil {
 		first = 0
 	}
 	each, _ := r.number(r.Row.Times)
-	if most, said := r.number(r.Row.AtMost); said && len(r.Row.Times) > 0 {
+	if most, given := r.number(r.Row.AtMost); given && len(r.Row.Times) > 0 {
 		each = min(each, most)
-	} else if said {
+	} else if given {
 		first = min(first, most)
 	}
 	return first * each

@@ -14,8 +14,8 @@ var (
 	addedLabels      = []string{"controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name"}
 	addedAnnotations = []string{"batch.kubernetes.io/job-tracking", "kubectl.kubernetes.io/last-applied-configuration", kinds.ParametersAnnotation}
 	// What people say to Kueue: its other labels and annotations are its own.
-	saidLabels      = []string{kinds.QueueLabel, kinds.PriorityLabel}
-	saidAnnotations = kinds.KueueGroup + "/podset-"
+	writtenLabels      = []string{kinds.QueueLabel, kinds.PriorityLabel}
+	writtenAnnotations = kinds.KueueGroup + "/podset-"
 )
 
 // Clean returns a copy of a job without what the cluster added: the status, the identity, and what Kueue and
@@ -79,13 +79,13 @@ func cleanMeta(meta map[string]any, field string, keys []string) {
 
 // cleanKueue removes what Kueue writes into a pod template when it admits a job.
 func cleanKueue(meta map[string]any) {
-	for field, said := range map[string]func(string) bool{
-		"labels":      func(k string) bool { return slices.Contains(saidLabels, k) },
-		"annotations": func(k string) bool { return strings.HasPrefix(k, saidAnnotations) },
+	for field, keeps := range map[string]func(string) bool{
+		"labels":      func(k string) bool { return slices.Contains(writtenLabels, k) },
+		"annotations": func(k string) bool { return strings.HasPrefix(k, writtenAnnotations) },
 	} {
 		m := Inner(meta, field)
 		for k := range m {
-			if strings.HasPrefix(k, kinds.KueueGroup+"/") && !said(k) {
+			if strings.HasPrefix(k, kinds.KueueGroup+"/") && !keeps(k) {
 				delete(m, k)
 			}
 		}

@@ -92,7 +92,7 @@ func (p Location) Field(key string) Location {
 	case "command", "args", "data", "stringData", "binaryData", "annotations", "entrypoint", "runtimeEnvYAML":
 		script = true
 	case kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation:
-		script = false // what they say is looked at
+		script = false // their values decide
 	case "value":
 		script = script || strings.HasSuffix(trimIndex(p.Path), ".env")
 	}

@@ -54,11 +54,11 @@ func Of(t *parse.Template, doc *manifest.Node, values map[string]any, finished m
 		}
 		f := parse.Filler{Values: values}
 		filled := f.Fill(n, at)
-		said := manifest.TextOf(filled.Plain())
+		written := manifest.TextOf(filled.Plain())
 		if filled.Filled {
-			said = filled.Text // a number as it was written
+			written = filled.Text // a number as it was written
 		}
-		path, found := where(finished, at.Path, said)
+		path, found := where(finished, at.Path, written)
 		if !found {
 			return
 		}

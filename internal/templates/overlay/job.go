@@ -20,7 +20,7 @@ func (s *job) applyJob(j *jobobject.View) error {
 	}
 	jobobject.InjectLabels(j.Object, s.Labels)
 	jobobject.MergeText(meta, "annotations", s.Annotations)
-	if _, said := s.Annotations[kinds.TemplateAnnotation]; !said {
+	if _, set := s.Annotations[kinds.TemplateAnnotation]; !set {
 		jobobject.MergeText(meta, "annotations", map[string]string{kinds.TemplateAnnotation: s.Template.Name})
 	}
 	if s.Nodes.Apply {

@@ -135,12 +135,12 @@ func normal(v any) any {
 }
 
 // SetDefault sets the default of a parameter.
-func (p *Param) SetDefault(v any) { p.Default, p.said = manifest.PlainOf(v), v }
+func (p *Param) SetDefault(v any) { p.Default, p.written = manifest.PlainOf(v), v }
 
 // DefaultAsWritten returns the default as the template has it.
 func (p Param) DefaultAsWritten() any {
-	if p.said != nil {
-		return p.said
+	if p.written != nil {
+		return p.written
 	}
 	return p.Default
 }

@@ -33,7 +33,7 @@ type Param struct {
 	Flag string
 
 	Line, Column int
-	said         any // the default as it is written, where that is known
+	written      any // the default as it is written, where that is known
 }
 
 // Template is a parsed manifest with its parameters.

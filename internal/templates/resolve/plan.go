@@ -80,8 +80,8 @@ func New(t *parse.Template, v values.Values, job *jobobject.View) (*Plan, error)
 		}
 	}
 	if s.NodeType = v.InstanceType; s.NodeType == "" && t.Declares(setting.InstanceType) {
-		said, _ := s.fromParameters(setting.InstanceType)
-		s.NodeType = manifest.TextOf(said)
+		value, _ := s.fromParameters(setting.InstanceType)
+		s.NodeType = manifest.TextOf(value)
 	}
 	if err := s.findType(); err != nil {
 		return nil, err

@@ -29,12 +29,12 @@ func TestRefuseSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = refuseSecrets(tm)
-		said := ""
+		message := ""
 		if err != nil {
-			said = errs.Text(err, true)
+			message = errs.Text(err, true)
 		}
-		if (err != nil) != (want != "") || !strings.Contains(said, want) || strings.Contains(said, "hunter2") || strings.Contains(said, "aHVu") {
-			t.Errorf("%s\n%s\nwant %q", text, said, want)
+		if (err != nil) != (want != "") || !strings.Contains(message, want) || strings.Contains(message, "hunter2") || strings.Contains(message, "aHVu") {
+			t.Errorf("%s\n%s\nwant %q", text, message, want)
 		}
 	}
 }

@@ -187,9 +187,9 @@ func TestFlagsInPlaceOfFaults(t *testing.T) {
 		t.Error(errs.Text(err, false))
 	}
 	_, err := Read("c.yaml", []byte(text), values.Values{})
-	said := errs.Text(err, false)
-	if at := []int{strings.Index(said, "line 4:"), strings.Index(said, "line 10:"), strings.Index(said, "line 11:"), strings.Index(said, "line 12:")}; !slices.IsSorted(at) || at[0] < 0 {
-		t.Errorf("places %d in\n%s", at, said)
+	message := errs.Text(err, false)
+	if at := []int{strings.Index(message, "line 4:"), strings.Index(message, "line 10:"), strings.Index(message, "line 11:"), strings.Index(message, "line 12:")}; !slices.IsSorted(at) || at[0] < 0 {
+		t.Errorf("places %d in\n%s", at, message)
 	}
 }
 

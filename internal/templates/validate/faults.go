@@ -28,7 +28,7 @@ const Below = "."
 // Faults collects the faults in the objects of a manifest, at most one for each field.
 type Faults struct {
 	Found []*Fault
-	// at is the object that is looked at, and kinds are those of all.
+	// at is the object to check, and kinds are those of all.
 	at    int
 	kinds []string
 }

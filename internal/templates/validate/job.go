@@ -83,7 +83,7 @@ func (f *Faults) checkResume(j *jobobject.View, roles []jobobject.Role) {
 	at := manifest.JoinPath("metadata.annotations", kinds.MaxRetryAnnotation)
 	switch resume := manifest.TextOf(annotations[kinds.AutoResumeAnnotation]); {
 	case manifest.Unfilled(resume):
-		return // it is said later
+		return // it is reported later
 	case resume != "true":
 		if hasRetries {
 			f.add(at, errs.Usagef("the annotation %s requires %s: \"true\"", kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation).Suggest(setting.AutoResume.Option()))

@@ -27,14 +27,14 @@ func TestParseEnvFile(t *testing.T) {
 		}
 	}
 	_, err := ParseEnvFile("my.env", []byte("A=hunter2\n=hunter2\nexport B=hunter2\nC D=hunter2\nA=hunter2\nE=a\x00hunter2"), lookup)
-	said := errs.Text(err, true)
+	message := errs.Text(err, true)
 	for _, part := range []string{"my.env", "line 2: the name", "line 3: export", "line 4: \"C D\"", "line 5: A is already set in line 1", "line 6:"} {
-		if !strings.Contains(said, part) {
-			t.Errorf("%q is missing in %s", part, said)
+		if !strings.Contains(message, part) {
+			t.Errorf("%q is missing in %s", part, message)
 		}
 	}
-	if strings.Contains(said, "hunter2") || errs.ExitOf(err) != errs.Usage {
-		t.Errorf("%s", said)
+	if strings.Contains(message, "hunter2") || errs.ExitOf(err) != errs.Usage {
+		t.Errorf("%s", message)
 	}
 }
 

@@ -126,7 +126,7 @@ func mergedEnvironment(v, base Values) (map[string]string, []SecretEnv) {
 	for _, e := range v.SecretEnv {
 		delete(env, e.Name)
 		if _, twice := v.Environment[e.Name]; twice {
-			env[e.Name] = v.Environment[e.Name] // said twice in one place, which is refused later
+			env[e.Name] = v.Environment[e.Name] // set twice in one place, which is refused later
 		}
 		secrets = append(secrets, e)
 	}
