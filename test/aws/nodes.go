@@ -79,11 +79,7 @@ func (s *Server) updateSoftware(c *call) (any, *Error) {
 		}
 		return nil
 	})
-	if failure != nil {
-		return nil, failure
-	}
-	r.Begin("SystemUpdating", "SystemUpdating", "InService")
-	return object{"ClusterArn": s.clusterARN(&r.Value)}, nil
+	return s.begun(r, "SystemUpdating", failure)
 }
 
 // addNodes orders nodes for groups of a cluster with continuous provisioning.

@@ -373,10 +373,15 @@ func (s *Server) updateCluster(c *call) (any, *Error) {
 		}
 		return nil
 	})
+	return s.begun(r, "Updating", failure)
+}
+
+// begun is the answer to a change of a cluster, unless it failed: the cluster has a status for a while.
+func (s *Server) begun(r *Record[cluster], status string, failure *Error) (any, *Error) {
 	if failure != nil {
 		return nil, failure
 	}
-	r.Begin("Updating", "Updating", "InService")
+	r.Begin(status, status, "InService")
 	return object{"ClusterArn": s.clusterARN(&r.Value)}, nil
 }
 

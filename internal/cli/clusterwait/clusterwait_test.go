@@ -1,7 +1,6 @@
 package clusterwait
 
 import (
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -17,13 +16,7 @@ import (
 // open returns a client for a fake, and a factory with its output.
 func open(t *testing.T) (*fake.Server, *aws.Client, *factory.Factory, output.Buffers) {
 	t.Helper()
-	s := fake.New(fake.Options{})
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": fake.AccessKey, "AWS_SECRET_ACCESS_KEY": fake.SecretKey, "AWS_REGION": "us-west-2",
-		"AWS_PROFILE": "", "AWS_CONFIG_FILE": t.TempDir() + "/none"} {
-		t.Setenv(name, value)
-	}
+	s := fake.ForTest(t, fake.Options{})
 	client, err := aws.Open(t.Context(), aws.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -41,8 +41,8 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 		Short: "Add a HyperPod cluster to the kubeconfig",
 		Long: `Add the EKS cluster of a HyperPod cluster to the kubeconfig: a cluster, a user
 and a context. Their name is the ARN of the EKS cluster, as in entries of the
-AWS CLI. The context becomes the current one. The order and the comments of the
-file stay.
+AWS CLI. The context becomes the current one. The file keeps its order and
+comments.
 
 The namespace of the context is --namespace, or else your only team namespace.
 kubectl and hyperpod sign in with "hyperpod get-token", which does not need the

@@ -33,8 +33,8 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "delete-cluster CLUSTER",
 		Short: "Delete a HyperPod cluster with its instances",
-		Long: `Delete a HyperPod cluster with all its instances. The EKS cluster behind it
-stays. The command names the instances, the jobs on them, and the policies and
+		Long: `Delete a HyperPod cluster with all its instances, but not the EKS cluster behind
+it. The command names the instances, the jobs on them, and the policies and
 quotas of task governance that are attached, and prompts.
 
 SageMaker refuses to delete a cluster while policies or quotas are attached.`,

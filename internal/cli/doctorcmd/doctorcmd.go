@@ -44,9 +44,9 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
     differences between its decisions and the built-in rules
   - the operators of the job kinds, and the health labels of the nodes
 
-Each check is ok, warn, fail or skipped. Members of a team may examine less than
-an administrator; the rest is skipped. The command changes nothing and takes at
-most 5 seconds. The exit code is 3 if a check fails.`,
+Each check is ok, warn, fail or skipped. The command skips checks that you have
+no permission for. It changes nothing and takes at most 5 seconds. The exit code
+is 3 if a check fails.`,
 		Example: `  hyperpod doctor
   hyperpod doctor -n hyperpod-ns-ml-engineers -o json`,
 		Args: factory.NoArgs,

@@ -24,7 +24,7 @@ type Account struct{ Region, Profile string }
 
 // AddAccountFlags defines the flags of commands that talk to AWS.
 func AddAccountFlags(fs *pflag.FlagSet, a *Account) {
-	fs.StringVar(&a.Region, "region", "", "AWS region (default: of the environment, the AWS profile or the current context)")
+	fs.StringVar(&a.Region, "region", "", "AWS region (default: from the environment, the AWS profile or the current context)")
 	fs.StringVar(&a.Profile, "profile", "", "AWS profile (default $AWS_PROFILE)")
 }
 

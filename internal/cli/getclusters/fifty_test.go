@@ -22,12 +22,7 @@ import (
 // TestFiftyClusters: each cluster takes two requests to AWS, beside the list.
 func TestFiftyClusters(t *testing.T) {
 	const clusters = 50
-	s := fake.New(fake.Options{})
-	server := httptest.NewServer(s)
-	defer server.Close()
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": fake.AccessKey, "AWS_SECRET_ACCESS_KEY": fake.SecretKey, "AWS_REGION": "us-west-2", "AWS_PROFILE": "", "AWS_CONFIG_FILE": t.TempDir() + "/none"} {
-		t.Setenv(name, value)
-	}
+	s := fake.ForTest(t, fake.Options{})
 	api := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`))

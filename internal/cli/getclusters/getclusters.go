@@ -50,8 +50,8 @@ the list also shows the accelerator quota of a team.
 The command reads the clusters in parallel and does not change the kubeconfig. A
 cluster that cannot be read keeps its rows, with SageMaker's counts.
 
-With --watch, the clusters are read every 30 seconds. A terminal shows the
-current list; elsewhere each changed row is a line.`,
+With --watch, the command reads the clusters every 30 seconds. A terminal shows
+the current list; a pipe or a file gets a line for each changed row.`,
 		Example: `  hyperpod get-clusters --region us-west-2
   hyperpod get-clusters --clusters ml-prod,ml-dev -n hyperpod-ns-ml-engineers
   hyperpod get-clusters --group -o json

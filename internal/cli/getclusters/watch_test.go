@@ -1,7 +1,6 @@
 package getclusters
 
 import (
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -25,13 +24,7 @@ func TestWatchPrintsChanges(t *testing.T) {
 		"grouped": {"json", true, []string{`{"Type":"ADDED","Cluster":"lab","Instances":[{`, `{"Type":"ADDED","Cluster":"done","Instances":[{"InstanceType":"ml.g5.8xlarge"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := fake.New(fake.Options{})
-			server := httptest.NewServer(s)
-			defer server.Close()
-			for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": fake.AccessKey, "AWS_SECRET_ACCESS_KEY": fake.SecretKey, "AWS_REGION": "us-west-2",
-				"AWS_PROFILE": "", "AWS_CONFIG_FILE": t.TempDir() + "/none"} {
-				t.Setenv(name, value)
-			}
+			s := fake.ForTest(t, fake.Options{})
 			s.AddCluster(fake.Spec{Name: "lab", Status: "Creating", Then: []string{"Creating", "Creating", "InService"}})
 			io, b := output.Test()
 			tick := make(chan time.Time)
@@ -66,12 +59,7 @@ func TestWatchPrintsChanges(t *testing.T) {
 
 // TestWatchEnds: the first list must succeed, and only tables and JSON can be watched.
 func TestWatchEnds(t *testing.T) {
-	s := fake.New(fake.Options{})
-	server := httptest.NewServer(s)
-	defer server.Close()
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": fake.AccessKey, "AWS_SECRET_ACCESS_KEY": fake.SecretKey, "AWS_REGION": "us-west-2", "AWS_PROFILE": "", "AWS_CONFIG_FILE": t.TempDir() + "/none"} {
-		t.Setenv(name, value)
-	}
+	s := fake.ForTest(t, fake.Options{})
 	s.Fail(fake.Fault{Operation: "ListClusters", Status: 400, Code: "AccessDeniedException", Message: "no"})
 	for format, want := range map[string]string{"table": "cannot list clusters: access denied", "name": "--watch"} {
 		io, _ := output.Test()

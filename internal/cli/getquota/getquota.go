@@ -74,7 +74,7 @@ TEAM is the name of a team, its ClusterQueue or its namespace. By default the
 table shows accelerators only. A member of one team sees the team's own queue,
 and ? for figures that depend on other teams.
 
-docs/quota.md defines every figure, and the convention that says who lends to
+docs/quota.md defines every figure, and the convention for who lends to
 whom.`,
 		Example: `  hyperpod get-quota
   hyperpod get-quota ml-engineers -o wide

@@ -37,9 +37,9 @@ func newExport(f *factory.Factory, test func(context.Context, *ExportOptions) er
 		Use:   "export",
 		Short: "Write the governance file of a cluster",
 		Long: `Write the teams, quota and policy of a cluster as a governance file. The cluster
-can be made by HyperPod or by hand, live, a sandbox or a snapshot. What the
-terms of task governance cannot express is kept under kueue, so a plan of the
-file changes nothing.
+can be live, a sandbox or a snapshot, with or without the task governance
+add-on. The key kueue holds what the terms of task governance cannot express, so
+a plan of the file changes nothing.
 
 With --cluster-name, it reads the compute allocations and the policy of a
 HyperPod cluster from SageMaker instead.
@@ -47,8 +47,8 @@ HyperPod cluster from SageMaker instead.
 With -o terraform, it writes resources of the awscc and aws providers: the
 add-on, the cluster policy, and a compute allocation for each team.
 
-With --file, an existing file is brought up to date; its comments and order
-stay.`,
+With --file, the command updates an existing file, and keeps its comments and
+order.`,
 		Example: `  hyperpod governance export > teams.yaml
   hyperpod governance export --file teams.yaml
   hyperpod governance export --cluster-name ml-prod --file teams.yaml

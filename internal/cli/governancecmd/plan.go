@@ -38,14 +38,14 @@ func newPlan(f *factory.Factory, test func(context.Context, *PlanOptions) error)
 		Short: "Show what a governance file changes for quota and jobs",
 		Long: `Compare a governance file with the cluster: which teams, quota and policy
 change, the figures of get-quota before and after, and which jobs are preempted,
-start or can never run any more, by Kueue's own rules on the current state.
-Changes nothing.
+start or can no longer run, by Kueue's own rules on the current state. The
+command changes nothing.
 
 Teams and priority classes that are not in the file stay unless --prune is set.
 
-With --target sagemaker, the file is compared with the compute allocations and
-the policy of a HyperPod cluster. What happens to jobs is computed on its EKS
-cluster, where you can read that.
+With --target sagemaker, the command compares the file with the compute
+allocations and the policy of a HyperPod cluster. It computes the effect on jobs
+if you have permission to read the EKS cluster.
 
 The exit code is 0 if nothing changes, 3 if something does, and 1 on failure.`,
 		Example: `  hyperpod governance plan -f teams.yaml

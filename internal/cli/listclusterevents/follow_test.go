@@ -1,7 +1,6 @@
 package listclusterevents
 
 import (
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -14,13 +13,7 @@ import (
 
 // TestFollowPrintsEachEventOnce: events of the same second come with several answers.
 func TestFollowPrintsEachEventOnce(t *testing.T) {
-	s := fake.New(fake.Options{})
-	server := httptest.NewServer(s)
-	defer server.Close()
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": fake.AccessKey, "AWS_SECRET_ACCESS_KEY": fake.SecretKey, "AWS_REGION": "us-west-2",
-		"AWS_PROFILE": "", "AWS_CONFIG_FILE": t.TempDir() + "/none"} {
-		t.Setenv(name, value)
-	}
+	s := fake.ForTest(t, fake.Options{})
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	s.AddCluster(fake.Spec{Name: "ml", Events: []fake.Event{{Time: at, Level: "Info", Describe: "one"}, {Time: at, Level: "Info", Describe: "two", Group: "gpu"}}})
 	io, b := output.Test()

@@ -40,8 +40,8 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 		Aliases: []string{"list-cluster-event"},
 		Short:   "List the events of a HyperPod cluster",
 		Long: `List what happened to a HyperPod cluster, its instance groups and its nodes, the
-oldest event first. With --follow, new events are printed as they come, one per
-line.`,
+oldest event first. With --follow, the command prints new events as they come,
+one per line.`,
 		Example: `  hyperpod list-cluster-events ml-prod --since 24h
   hyperpod list-cluster-events ml-prod --node i-0d64806b32c3ee282
   hyperpod list-cluster-events ml-prod --follow`,

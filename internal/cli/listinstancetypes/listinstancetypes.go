@@ -45,8 +45,8 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 		Short:   "List instance types and how many the cluster has",
 		Long: `List the instance types of HyperPod clusters whose name contains one of the
 words. With a cluster, the list also shows the number of nodes of each type, and
-the free accelerators on nodes that are ready and schedulable. Types that are
-not in the built-in table are listed with the capacity of their nodes.`,
+the free accelerators on nodes that are ready and schedulable. For types
+that are not in the built-in table, it shows the capacity of their nodes.`,
 		Example: `  hyperpod list-instance-types p5
   hyperpod list-instance-types --accelerator gpu --min-memory 1Ti --efa
   hyperpod list-instance-types --in-cluster -o json`,

@@ -31,10 +31,10 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 		Aliases: []string{"list-template"},
 		Short:   "List the templates that jobs can start from",
 		Long: `List the templates in the working directory, in its folder jobs and in your
-templates folder, the embedded templates, and the templates of the team. The
-latter are ConfigMaps of the namespace with the label cli.hyperpod/template. If
-several templates have one name, the first is used; team/NAME always means the
-template of the team.`,
+templates folder, the embedded templates, and the templates of the team. Team
+templates are ConfigMaps of the namespace with the label cli.hyperpod/template.
+If several templates have the same name, start-job uses the first in this order;
+team/NAME always means the template of the team.`,
 		Example: `  hyperpod list-templates
   hyperpod list-templates -n hyperpod-ns-researchers -o json`,
 		Args: factory.NoArgs,

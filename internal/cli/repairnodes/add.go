@@ -35,13 +35,13 @@ func NewAddCmd(f *factory.Factory, test func(context.Context, *AddOptions) error
 		Aliases: []string{"add-cluster-node"},
 		Short:   "Add nodes to an instance group of a HyperPod cluster",
 		Long: `Add nodes to an instance group of a cluster with continuous provisioning, 50 per
-request. Other clusters grow with update-cluster.`,
+request. To grow other clusters, use update-cluster.`,
 		Example: `  hyperpod add-cluster-nodes ml-prod --group accelerated-p5 --count 2`,
 		RunE:    factory.RunE(o, o.Take, RunAdd, test),
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&o.Group, "group", "", "instance group that grows")
+	fs.StringVar(&o.Group, "group", "", "instance group to add nodes to")
 	fs.IntVar(&o.Count, "count", 1, "number of nodes to add")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
 	return cmd
@@ -51,7 +51,7 @@ request. Other clusters grow with update-cluster.`,
 func (o *AddOptions) Validate() error {
 	switch {
 	case o.Group == "":
-		return errs.Usagef("--group is required: it names the instance group that grows").Suggest(errs.Run("describe-cluster", o.Cluster).WithNote("shows the instance groups"))
+		return errs.Usagef("--group is required: it names the instance group to add nodes to").Suggest(errs.Run("describe-cluster", o.Cluster).WithNote("shows the instance groups"))
 	case o.Count < 1 || o.Count > spec.MostInstances:
 		return factory.Invalid("count", o.Count, fmt.Sprintf("must be 1 to %d", spec.MostInstances))
 	}

@@ -21,9 +21,9 @@ type Cycle struct {
 	Replaced []Eviction
 	// Evicted lost their quota because no node replaces a failed one.
 	Evicted []Eviction
-	// Pending were looked at and stay at the head of their queues. Inadmissible were
-	// looked at, and Kueue puts them aside until something changes. NotQueued are in no
-	// queue. Workloads that the cycle did not look at are in none of these.
+	// Pending were evaluated and stay at the head of their queues. Inadmissible were
+	// evaluated, and Kueue puts them aside until something changes. NotQueued are in no
+	// queue. Workloads that the cycle did not evaluate are in none of these.
 	Pending      []Unscheduled
 	Inadmissible []Unscheduled
 	NotQueued    []Unscheduled

@@ -17,21 +17,28 @@ import (
 	judge "github.com/hyperpod-cli/hyperpod/test/slurm"
 )
 
-// TestAgainstSlurm compares the parsers, the states and the scripts with a real Slurm.
-func TestAgainstSlurm(t *testing.T) {
-	if why := judge.Missing(); why != "" {
+// started starts a Slurm cluster for a test, and skips the test where Slurm is missing.
+func started(t *testing.T, missing func() string, start func(context.Context) (*judge.Cluster, error)) *judge.Cluster {
+	t.Helper()
+	if why := missing(); why != "" {
 		t.Skip(why)
 	}
-	ctx := t.Context()
-	cluster, err := judge.Start(ctx)
+	cluster, err := start(context.WithoutCancel(t.Context())) // Stop ends the processes, not the end of the context
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := cluster.Stop(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return cluster
+}
+
+// TestAgainstSlurm compares the parsers, the states and the scripts with a real Slurm.
+func TestAgainstSlurm(t *testing.T) {
+	ctx := t.Context()
+	cluster := started(t, judge.Missing, judge.Start)
 	c := &Client{Environ: append(os.Environ(), "SLURM_CONF="+cluster.Config(), "SQUEUE_STATES=RUNNING", "SLURM_TIME_FORMAT=relative")}
 
 	t.Run("every state that squeue accepts is known", func(t *testing.T) {
@@ -145,19 +152,8 @@ func TestAgainstSlurm(t *testing.T) {
 
 // TestAgainstAccounting compares the reader of finished jobs with a real sacct.
 func TestAgainstAccounting(t *testing.T) {
-	if why := judge.MissingAccounting(); why != "" {
-		t.Skip(why)
-	}
 	ctx := t.Context()
-	cluster, err := judge.StartWithAccounting(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := cluster.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	cluster := started(t, judge.MissingAccounting, judge.StartWithAccounting)
 	c := &Client{Environ: append(os.Environ(), "SLURM_CONF="+cluster.Config(), "SACCT_FORMAT=JobID", "SLURM_TIME_FORMAT=relative")}
 
 	for _, name := range []string{"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PENDING", "PREEMPTED", "RUNNING", "REQUEUED",
