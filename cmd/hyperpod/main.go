@@ -6,9 +6,13 @@ import (
 	"os"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/startgc"
 )
 
 // version is set by the linker.
 var version = "dev"
 
-func main() { os.Exit(cli.Main(os.Args[1:], version)) }
+func main() {
+	startgc.Restore()
+	os.Exit(cli.Main(os.Args[1:], version))
+}

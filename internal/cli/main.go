@@ -22,7 +22,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/gettoken"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/startgc"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -31,7 +30,6 @@ import (
 // Main runs the command line of this process and returns its exit code. The options change
 // what commands work with.
 func Main(args []string, version string, options ...func(*factory.Factory)) int {
-	startgc.Restore()
 	var held atomic.Bool
 	ctx, stop := interruptible(context.Background(), &held)
 	defer stop()

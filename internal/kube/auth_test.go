@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -286,6 +287,23 @@ func TestCredentialPluginTroubles(t *testing.T) {
 				t.Errorf("the plugin's output is shown:\n%s", errs.Text(err, false))
 			}
 		})
+	}
+}
+
+func TestCredentialPluginPrintsTooMuch(t *testing.T) {
+	cluster := secureServer(t, func(http.ResponseWriter, *http.Request) { t.Error("a request without credentials was sent") })
+	ended := filepath.Join(t.TempDir(), "ended")
+	script := fmt.Sprintf("head -c %d /dev/zero\ntouch %q", 4*bounded.Library, ended)
+	c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
+	for range 2 { // nothing waits for the plugin again
+		_, err := getItem(c)
+		mustSay(t, err, errs.Denied, `get-token" printed more than 64 MiB`, "run the plugin by hand")
+	}
+	// The next tests start with a heap that does not grow.
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(ended); err == nil {
+			break
+		}
 	}
 }
 

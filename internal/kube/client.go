@@ -110,10 +110,10 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, explainSetup(what, err)
 	}
-	if cfg.ExecProvider != nil {
-		rt = abandoning{rt}
-	}
 	c := newClient(base, rt, o)
+	if cfg.ExecProvider != nil {
+		c.rt = &abandoning{RoundTripper: rt, c: c}
+	}
 	c.config, c.given, c.signed = cfg, given, signed
 	return c, nil
 }

@@ -2,11 +2,13 @@ package kube
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 )
 
@@ -87,29 +89,55 @@ func (d *delays) trace(ctx context.Context, wrote *atomic.Bool) context.Context 
 	})
 }
 
-// abandoning is a transport whose requests end with their context. Those of client-go
-// do not end while a credential plugin runs.
-type abandoning struct{ http.RoundTripper }
+// abandoning is a transport whose requests end with their context, and when the first credentials are too large.
+// Those of client-go do neither while a credential plugin runs.
+type abandoning struct {
+	http.RoundTripper
+	c *Client
+	// spoilt is set when a plugin printed too much: the plugin may still print, and nothing waits for it again.
+	spoilt atomic.Bool
+}
 
-func (t abandoning) RoundTrip(req *http.Request) (*http.Response, error) {
+// errPluginOutput is the error about a credential plugin that prints too much.
+var errPluginOutput = fmt.Errorf("getting credentials: %w", &bounded.TooLarge{Most: bounded.Library})
+
+func (t *abandoning) RoundTrip(req *http.Request) (*http.Response, error) {
+	if t.spoilt.Load() {
+		return nil, errPluginOutput
+	}
 	type result struct {
 		resp *http.Response
 		err  error
 	}
+	tooLarge := make(chan struct{})
+	stop := func() {}
+	if !t.c.worked.Load() { // later, answers fill the memory too
+		stop = bounded.Growth(bounded.Library, func() {
+			t.spoilt.Store(true)
+			close(tooLarge)
+		})
+		defer stop()
+	}
+	// A request looks for its connection once it has its credentials.
+	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GetConn: func(string) { stop() }}))
 	done := make(chan result, 1)
 	crash.Go(func() {
 		resp, err := t.RoundTripper.RoundTrip(req)
 		done <- result{resp, err}
 	})
+	var err error
 	select {
 	case r := <-done:
 		return r.resp, r.err
 	case <-req.Context().Done():
-		crash.Go(func() {
-			if r := <-done; r.resp != nil {
-				r.resp.Body.Close()
-			}
-		})
-		return nil, req.Context().Err()
+		err = req.Context().Err()
+	case <-tooLarge:
+		err = errPluginOutput
 	}
+	crash.Go(func() {
+		if r := <-done; r.resp != nil {
+			r.resp.Body.Close()
+		}
+	})
+	return nil, err
 }

@@ -132,7 +132,7 @@ func TestExecTimeout(t *testing.T) {
 				return nil, io.EOF
 			}
 			return &http.Response{}, nil
-		}), timer, time.Hour}.RoundTrip(nil)
+		}), timer, time.Hour, nil}.RoundTrip(nil)
 		if running := timer.Stop(); running != refused {
 			t.Errorf("after an upgrade that was refused (%v) the timer runs: %v", refused, running)
 		}

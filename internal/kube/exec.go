@@ -19,6 +19,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -89,10 +90,19 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 	if failed := cmp.Or(cutStdout(), cutStderr()); failed != nil {
 		return 0, failed
 	}
-	if err != nil && errors.Is(context.Cause(running), errRequestTimeout) {
-		err = &transportError{err: errRequestTimeout, sent: true}
+	if cause := openingFailed(running); err != nil && cause != nil {
+		err = cause
 	}
 	return c.execResult(ctx, k, err)
+}
+
+// openingFailed returns why a connection was given up before it was upgraded; nil if it was not.
+func openingFailed(opening context.Context) error {
+	switch cause := context.Cause(opening); cause {
+	case errRequestTimeout, errUpgradeHeaders:
+		return &transportError{err: cause, sent: true}
+	}
+	return nil
 }
 
 // execOver runs a command over one of the protocols and tells the observer.
@@ -189,7 +199,7 @@ func (c *Client) explainUpgraded(ctx context.Context, k call, err error) error {
 		}
 		return c.explain(ctx, k, se)
 	}
-	if errors.Is(err, errRequestTimeout) || isBroken(err) || isRefused(err) || isTimeout(err) || strings.Contains(text, "next reader: ") || strings.Contains(text, "x509: ") {
+	if errors.Is(err, errRequestTimeout) || errors.Is(err, errUpgradeHeaders) || isBroken(err) || isRefused(err) || isTimeout(err) || strings.Contains(text, "next reader: ") || strings.Contains(text, "x509: ") {
 		return c.explain(ctx, k, &transportError{err: err, sent: true})
 	}
 	if errors.As(err, new(*upgradeError)) {
@@ -248,7 +258,7 @@ func (s sizes) Next() *remotecommand.TerminalSize {
 // upgradable returns a configuration with which a connection can be upgraded to
 // another protocol, and the address of a call. An API in process is offered on loopback for that, to who
 // knows a secret; done ends it. stop is called when the server does not answer the
-// upgrade within the timeout of a request.
+// upgrade within the timeout of a request, or with too many headers.
 func (c *Client) upgradable(k call, stop context.CancelCauseFunc) (cfg *rest.Config, u *url.URL, done func(), err error) {
 	done = func() {}
 	if c.config == nil {
@@ -257,11 +267,12 @@ func (c *Client) upgradable(k call, stop context.CancelCauseFunc) (cfg *rest.Con
 		cfg = rest.CopyConfig(c.config)
 		cfg.Host = c.base.String()
 		cfg.UserAgent = c.o.UserAgent
+		var timer *time.Timer
 		if c.o.Timeout > 0 {
-			timer := time.AfterFunc(c.o.Timeout, func() { stop(errRequestTimeout) })
-			cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return answered{rt, timer, c.o.Timeout} })
+			timer = time.AfterFunc(c.o.Timeout, func() { stop(errRequestTimeout) })
 			done = func() { timer.Stop() }
 		}
+		cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return answered{rt, timer, c.o.Timeout, stop} })
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -275,18 +286,25 @@ func (c *Client) upgradable(k call, stop context.CancelCauseFunc) (cfg *rest.Con
 	return cfg, u, done, nil
 }
 
-// answered is a transport that stops a timer when the server has upgraded a connection,
-// and starts it again for the next try.
+// answered is a transport that watches over the time and the memory until the server has upgraded a connection, and
+// again for the next try.
 type answered struct {
 	http.RoundTripper
-	timer   *time.Timer
+	timer   *time.Timer // nil: no timeout
 	timeout time.Duration
+	stop    context.CancelCauseFunc
 }
 
+// errUpgradeHeaders is the error about an upgrade of a connection with too many headers.
+var errUpgradeHeaders error = &bounded.TooLarge{Most: bounded.Library}
+
 func (t answered) RoundTrip(req *http.Request) (*http.Response, error) {
-	t.timer.Reset(t.timeout)
+	if t.timer != nil {
+		t.timer.Reset(t.timeout)
+	}
+	defer bounded.Growth(bounded.Library, func() { t.stop(errUpgradeHeaders) })()
 	resp, err := t.RoundTripper.RoundTrip(req)
-	if err == nil {
+	if err == nil && t.timer != nil {
 		t.timer.Stop()
 	}
 	return resp, err

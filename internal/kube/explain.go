@@ -345,6 +345,9 @@ func (c *Client) explainPlugin(e *errs.Error, text string) *errs.Error {
 		e.Why = name + " needs a terminal to prompt on"
 	case strings.Contains(text, "API version"):
 		e.Why = name + " uses another API version than the kubeconfig"
+	case strings.Contains(text, errPluginOutput.Error()):
+		e.Why = name + " printed more than " + bounded.Size(bounded.Library)
+		return e.WithAdvice("run the plugin by hand: it must print one ExecCredential and end")
 	default:
 		e.Why = name + " returned no usable credentials"
 	}

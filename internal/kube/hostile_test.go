@@ -96,6 +96,27 @@ func TestMalformedProxy(t *testing.T) {
 	}
 }
 
+// Headers of an upgrade are read by client-go; see docs/limits.md.
+func TestEndlessUpgradeHeaders(t *testing.T) {
+	c, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		line := []byte("X-More: " + strings.Repeat("x", 1<<16) + "\r\n")
+		_, err = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\n")
+		for sent := 0; err == nil && sent < 2*bounded.Library; sent += len(line) {
+			_, err = conn.Write(line)
+		}
+	})
+	_, err := c.Exec(t.Context(), ExecOptions{Namespace: "ns", Pod: "p", Command: []string{"true"}, Stdout: io.Discard})
+	mustSay(t, err, errs.Failure, "the answer is larger than 64 MiB")
+	_, err = c.Tunnel(t.Context(), "ns", "p")
+	mustSay(t, err, errs.Failure, "the answer is larger than 64 MiB")
+}
+
 // What has no end is given up at its limit.
 func TestEndlessAnswers(t *testing.T) {
 	endless := func(head string) http.HandlerFunc {

@@ -55,8 +55,8 @@ func (c *Client) Tunnel(ctx context.Context, namespace, pod string) (*Tunnel, er
 	}
 	if err != nil {
 		done()
-		if errors.Is(context.Cause(opening), errRequestTimeout) {
-			err = &transportError{err: errRequestTimeout, sent: true}
+		if cause := openingFailed(opening); cause != nil {
+			err = cause
 		}
 		return nil, c.explainUpgraded(ctx, k, err)
 	}

@@ -1,7 +1,8 @@
 // Package startgc turns off the garbage collector while the linked packages are initialized. What they allocate
 // (about 8 MB, mostly tables of Kueue and Kubernetes) stays alive anyway, and collecting it costs a fifth of a
 // start. Packages without pending imports are initialized in the order of their paths (Go specification,
-// "Program initialization"); the import path of this package makes it one of the first.
+// "Program initialization"); the import path of this package makes it one of the first. Only the program imports it,
+// because whoever imports it has no garbage collector until Restore: in a test, memory would grow without end.
 package startgc
 
 import "runtime/debug"
