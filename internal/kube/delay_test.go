@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"sync"
 	"testing"
 	"time"
@@ -94,16 +95,23 @@ func TestSharedDiscovery(t *testing.T) {
 func TestHungCredentialPlugin(t *testing.T) {
 	cluster := secureServer(t, func(http.ResponseWriter, *http.Request) { t.Error("a request without credentials was sent") })
 	dir := t.TempDir()
-	script := fmt.Sprintf("mkdir %[1]q/once || exit 1\nmkfifo %[1]q/fifo\nread line < %[1]q/fifo\n", dir)
-	t.Cleanup(func() { // the plugin ends with the test
-		if f, err := os.OpenFile(dir+"/fifo", os.O_WRONLY, 0); err == nil {
-			fmt.Fprintln(f, "end")
-			f.Close()
-		}
+	script := fmt.Sprintf("mkdir %[1]q/once || exit 1\nread line < %[1]q/fifo\n", dir)
+	command := plugin(t, script)
+	if out, err := exec.Command("mkfifo", dir+"/fifo").CombinedOutput(); err != nil {
+		t.Fatalf("mkfifo: %v: %s", err, out)
+	}
+	fifo, err := os.OpenFile(dir+"/fifo", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // the plugin ends with the test, and one that starts late finds nothing to wait for
+		_ = os.RemoveAll(dir)
+		_, _ = fmt.Fprintln(fifo, "end")
+		_ = fifo.Close()
 	})
-	c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
+	c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(command)}))
 	c.o.Timeout = 20 * time.Millisecond
-	_, err := getItem(c)
+	_, err = getItem(c)
 	mustSay(t, err, errs.Failure, "no complete answer within 20ms")
 	ctx, cancel := context.WithCancel(bg)
 	c.o.Timeout, c.o.Patience = 0, time.Millisecond
