@@ -92,7 +92,7 @@ func addFormats(f *factory.Factory, root *cobra.Command) {
 			if len(names) == 0 {
 				c.Flags().Lookup("output").Hidden = true
 			}
-			factory.Complete(c, "output", names...)
+			completeFormats(f, c, names)
 		}
 		for _, child := range c.Commands() {
 			visit(child)

@@ -281,6 +281,19 @@ func ofJobs(ctx context.Context, f *Factory, of func(kinds.Job, meta) []string) 
 	return slices.Concat(found...), errors.Join(failed...)
 }
 
+// Followed makes each word of a lookup end in a suffix, for flags such as NAME=VALUE.
+func Followed(l Lookup, suffix string) Lookup {
+	return func(ctx context.Context, f *Factory) ([]string, error) {
+		found, err := l(ctx, f)
+		out := make([]string, 0, len(found))
+		for _, w := range found {
+			word, text, _ := strings.Cut(w, "\t")
+			out = append(out, described(word+suffix, text))
+		}
+		return out, err
+	}
+}
+
 // Parameters completes NAME= for the parameters of a template that can be set; name returns the template. Templates of
 // the team are not read.
 func Parameters(name func() string) Lookup {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/historystore"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -71,6 +72,7 @@ Notes say how far back each source goes.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Mine, "mine", false, "only jobs that you created")
 	fs.StringVar(&o.Team, "team", "", "only jobs of this team")
+	o.Factory.CompleteFlag(cmd, "team", findteam.Complete)
 	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "jobs in all namespaces that you have permission to read")
 	factory.OptionalAge(fs, &o.Since, "since", "how far to look back, for example 30d (default 7d)")
 	fs.StringVar(&o.Directory, "directory", "", "folder of a recorder's store (default: that of the cluster in the state folder)")

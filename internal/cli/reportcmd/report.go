@@ -13,6 +13,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/historystore"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/history"
@@ -66,6 +67,7 @@ and for its own quota that nobody uses. docs/history.md has the rule.`,
 	factory.OptionalAge(fs, &o.Since, "since", "how far to look back, for example 30d (default 7d)")
 	factory.OptionalAge(fs, &o.Until, "until", "end of the period as a time before now, for example 7d (default: now)")
 	fs.StringVar(&o.Team, "team", "", "only jobs of this team")
+	o.Factory.CompleteFlag(cmd, "team", findteam.Complete)
 	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: " + strings.Join(groupings, ", "), Words: groupings})
 	fs.StringVar(&o.PricesFile, "prices", "", "`file` with the price of an hour of each instance type")
 	fs.StringVar(&o.Directory, "directory", "", "folder of the store (default: that of the cluster in the state folder)")

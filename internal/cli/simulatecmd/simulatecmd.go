@@ -13,6 +13,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
@@ -107,7 +108,25 @@ because Kueue uses a feature that the simulation does not follow.`,
 	fs.DurationVar(&o.For, "for", 0, "return the nodes of --remove-nodes after this time, for example 4h")
 	fs.DurationVar(&o.Assume, "assume-duration", 0, "assumed run time of jobs of unknown duration until --at and during --for, for example 4h")
 	fs.StringVar(&o.NowText, "now", "", "time of the simulation in RFC 3339 (default: the cluster's time)")
+	f.CompleteFlag(cmd, "set", settings)
+	f.CompleteFlag(cmd, "remove-team", findteam.Complete)
+	f.CompleteFlag(cmd, "remove-job", factory.Jobs)
+	f.CompleteFlag(cmd, "priority", factory.Followed(factory.Jobs, "="))
+	f.CompleteFlag(cmd, "add-nodes", factory.Followed(factory.InstanceTypes, "="))
+	f.CompleteFlag(cmd, "remove-nodes", factory.Followed(factory.InstanceTypes, "="))
 	return cmd
+}
+
+// settings completes TEAM.SETTING= of --set.
+func settings(ctx context.Context, f *factory.Factory) ([]string, error) {
+	teams, err := findteam.Complete(ctx, f)
+	var out []string
+	for _, team := range teams {
+		for _, s := range simulate.Settings() {
+			out = append(out, team+"."+s[0]+"=\t"+s[1])
+		}
+	}
+	return out, err
 }
 
 func settingsHelp() string {
