@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/classical"
 	preemptioncommon "sigs.k8s.io/kueue/pkg/scheduler/preemption/common"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/fairsharing"
+	"sigs.k8s.io/kueue/pkg/util/priority"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
@@ -24,6 +25,7 @@ type fairState struct {
 	shares     map[*schdcache.ClusterQueueSnapshot]schdcache.DRS
 	candidates map[*schdcache.ClusterQueueSnapshot][]*candidate
 	using      map[usedBy][]*candidate
+	reach      map[reachOf]*reach
 }
 
 type usedBy struct {
@@ -43,6 +45,7 @@ func newFairState(snap *schdcache.Snapshot) *fairState {
 		shares:     map[*schdcache.ClusterQueueSnapshot]schdcache.DRS{},
 		candidates: map[*schdcache.ClusterQueueSnapshot][]*candidate{},
 		using:      map[usedBy][]*candidate{},
+		reach:      map[reachOf]*reach{},
 	}
 }
 
@@ -61,8 +64,9 @@ type fairSearch struct {
 	flavors sets.Set[resources.FlavorResource] // that need preemption
 	usage   workload.Usage                     // of the new workload
 
+	reach   *reach                                            // of the new workload
 	changed map[*schdcache.ClusterQueueSnapshot]schdcache.DRS // shares that the search changed
-	left    map[*schdcache.ClusterQueueSnapshot][]*candidate
+	left    map[*schdcache.ClusterQueueSnapshot][]*candidate  // candidates of queues that the search has asked
 	targets []*candidate
 }
 
@@ -71,16 +75,17 @@ type fairSearch struct {
 func (f *fairSearch) run() []*candidate {
 	f.changed = map[*schdcache.ClusterQueueSnapshot]schdcache.DRS{}
 	f.left = map[*schdcache.ClusterQueueSnapshot][]*candidate{}
-	queues := f.queues()
-	if len(queues) == 0 {
+	f.reach = f.others()
+	own := f.own()
+	if len(own)+len(f.reach.queues) == 0 {
 		return nil
 	}
 	f.cq.AddUsage(f.usage)
 	f.changed[f.cq] = f.cq.DominantResourceShare()
-	found, retry := f.first(queues)
-	if !found && len(f.e.strategies) > 1 && len(retry) > 0 {
-		f.left = retry
-		found = f.second(queues)
+	found, retry := f.first(own)
+	if !found && len(f.e.strategies) > 1 && len(retry.queues) > 0 {
+		f.left, f.reach = retry.lists, &reach{}
+		found = f.second(retry.queues)
 	}
 	f.cq.RemoveUsage(f.usage)
 	if found {
@@ -95,27 +100,88 @@ func (f *fairSearch) run() []*candidate {
 	return f.targets
 }
 
-// queues are those with candidates, which go to f.left (findCandidates).
-func (f *fairSearch) queues() (out []*schdcache.ClusterQueueSnapshot) {
-	add := func(cq *schdcache.ClusterQueueSnapshot, policy kueue.PreemptionPolicy) {
-		if list := f.candidates(cq, policy); len(list) > 0 {
-			f.left[cq] = list
-			out = append(out, cq)
-		}
-	}
+// reach are queues with workloads that a new workload may preempt, and those workloads in Kueue's order.
+type reach struct {
+	queues []*schdcache.ClusterQueueSnapshot
+	lists  map[*schdcache.ClusterQueueSnapshot][]*candidate
+}
+
+// reachOf is what decides which workloads of other queues are in reach.
+type reachOf struct {
+	cohort   *schdcache.CohortSnapshot
+	fr       resources.FlavorResource
+	policy   kueue.PreemptionPolicy
+	priority int64 // of the new workload, 0 if the policy does not look at it
+}
+
+// own is the queue of the new workload, if it has candidates. They go to f.left.
+func (f *fairSearch) own() []*schdcache.ClusterQueueSnapshot {
+	f.left[f.cq] = nil
 	if within := f.cq.Preemption.WithinClusterQueue; within != kueue.PreemptionPolicyNever {
-		add(f.cq, within)
+		f.left[f.cq] = f.candidates(f.cq, within)
 	}
-	reclaim := f.cq.Preemption.ReclaimWithinCohort
-	if !f.cq.HasParent() || reclaim == kueue.PreemptionPolicyNever {
-		return out
+	if len(f.left[f.cq]) == 0 {
+		return nil
 	}
-	for _, other := range f.cq.Parent().ChildCQs() {
-		if other != f.cq && borrowingAny(other, f.flavors) {
-			add(other, reclaim)
+	return []*schdcache.ClusterQueueSnapshot{f.cq}
+}
+
+// others are the other queues of the cohort in reach (findCandidates), those with the largest share first. Workloads that
+// need the same flavor, with the same policy and priority, have the same others, but for their own queues.
+func (f *fairSearch) others() *reach {
+	policy := f.cq.Preemption.ReclaimWithinCohort
+	if !f.cq.HasParent() || policy == kueue.PreemptionPolicyNever {
+		return &reach{}
+	}
+	key := reachOf{cohort: f.cq.Parent(), policy: policy}
+	switch policy {
+	case kueue.PreemptionPolicyAny:
+	case kueue.PreemptionPolicyLowerPriority:
+		key.priority = priority.EffectivePriority(f.e.log, f.wl)
+	default:
+		return f.reachNow(policy)
+	}
+	if f.flavors.Len() != 1 {
+		return f.reachNow(policy)
+	}
+	for fr := range f.flavors {
+		key.fr = fr
+	}
+	r, known := f.state.reach[key]
+	if !known {
+		r = f.reachNow(policy)
+		f.state.reach[key] = r
+	}
+	return r
+}
+
+// reachNow finds all queues of the cohort that borrow and hold candidates, also the one of the new workload.
+func (f *fairSearch) reachNow(policy kueue.PreemptionPolicy) *reach {
+	r := &reach{lists: map[*schdcache.ClusterQueueSnapshot][]*candidate{}}
+	for _, cq := range f.cq.Parent().ChildCQs() {
+		if !borrowingAny(cq, f.flavors) || !f.share(cq).IsBorrowing() {
+			continue
+		}
+		if list := f.candidates(cq, policy); len(list) > 0 {
+			r.queues, r.lists[cq] = append(r.queues, cq), list
 		}
 	}
-	return out
+	now := f.e.clock.Now()
+	slices.SortFunc(r.queues, func(a, b *schdcache.ClusterQueueSnapshot) int {
+		if c := schdcache.CompareDRS(f.share(b), f.share(a)); c != 0 {
+			return c
+		}
+		return preemptioncommon.CandidatesOrdering(f.e.log, false, r.lists[a][0].Info, r.lists[b][0].Info, "", now)
+	})
+	return r
+}
+
+// of are the candidates of a queue that are left.
+func (f *fairSearch) of(cq *schdcache.ClusterQueueSnapshot) []*candidate {
+	if list, asked := f.left[cq]; asked {
+		return list
+	}
+	return f.reach.lists[cq]
 }
 
 func borrowingAny(cq *schdcache.ClusterQueueSnapshot, flavors sets.Set[resources.FlavorResource]) bool {
@@ -205,12 +271,13 @@ func (h *byShare) Len() int      { return len(h.queues) }
 func (h *byShare) Swap(i, k int) { h.queues[i], h.queues[k] = h.queues[k], h.queues[i] }
 func (h *byShare) Push(cq any)   { h.queues = append(h.queues, cq.(*schdcache.ClusterQueueSnapshot)) }
 
-func (h *byShare) Less(i, k int) bool {
-	a, b := h.queues[i], h.queues[k]
+func (h *byShare) Less(i, k int) bool { return h.before(h.queues[i], h.queues[k]) }
+
+func (h *byShare) before(a, b *schdcache.ClusterQueueSnapshot) bool {
 	if c := schdcache.CompareDRS(h.f.share(a), h.f.share(b)); c != 0 {
 		return c > 0
 	}
-	return preemptioncommon.CandidatesOrdering(h.f.e.log, false, h.f.left[a][0].Info, h.f.left[b][0].Info, h.f.cq.Name, h.f.e.clock.Now()) < 0
+	return preemptioncommon.CandidatesOrdering(h.f.e.log, false, h.f.of(a)[0].Info, h.f.of(b)[0].Info, h.f.cq.Name, h.f.e.clock.Now()) < 0
 }
 
 func (h *byShare) Pop() any {
@@ -220,29 +287,36 @@ func (h *byShare) Pop() any {
 	return cq
 }
 
-// order is the heap of the queues that may have targets.
-func (f *fairSearch) order(queues []*schdcache.ClusterQueueSnapshot) *byShare {
-	h := &byShare{f: f, queues: make([]*schdcache.ClusterQueueSnapshot, 0, len(queues))}
-	for _, cq := range queues {
-		if f.eligible(cq) {
-			h.queues = append(h.queues, cq)
-		}
-	}
-	heap.Init(h)
-	return h
-}
-
 // eligible reports a queue with candidates that borrows, or is the queue of the new workload.
 func (f *fairSearch) eligible(cq *schdcache.ClusterQueueSnapshot) bool {
-	return len(f.left[cq]) > 0 && (cq == f.cq || f.share(cq).IsBorrowing())
+	return len(f.of(cq)) > 0 && (cq == f.cq || f.share(cq).IsBorrowing())
 }
 
 // each yields the queue to take the next target from: the one with the largest share (nextTarget in
-// fairsharing/ordering.go). The loop changes only the share and the candidates of the queue that it was given.
-func (f *fairSearch) each(queues []*schdcache.ClusterQueueSnapshot) iter.Seq[*schdcache.ClusterQueueSnapshot] {
+// fairsharing/ordering.go). These are the queues in reach, which are in this order, and more. The loop changes only the
+// share and the candidates of the queue that it was given.
+func (f *fairSearch) each(more []*schdcache.ClusterQueueSnapshot) iter.Seq[*schdcache.ClusterQueueSnapshot] {
 	return func(yield func(*schdcache.ClusterQueueSnapshot) bool) {
-		for h := f.order(queues); h.Len() > 0; {
-			cq := heap.Pop(h).(*schdcache.ClusterQueueSnapshot)
+		inReach := f.reach.queues
+		h := &byShare{f: f}
+		for _, cq := range more {
+			if f.eligible(cq) {
+				heap.Push(h, cq)
+			}
+		}
+		for {
+			if len(inReach) > 0 && inReach[0] == f.cq {
+				inReach = inReach[1:]
+			}
+			var cq *schdcache.ClusterQueueSnapshot
+			switch {
+			case len(inReach) > 0 && (h.Len() == 0 || h.before(inReach[0], h.queues[0])):
+				cq, inReach = inReach[0], inReach[1:]
+			case h.Len() > 0:
+				cq = heap.Pop(h).(*schdcache.ClusterQueueSnapshot)
+			default:
+				return
+			}
 			if !yield(cq) {
 				return
 			}
@@ -253,15 +327,15 @@ func (f *fairSearch) each(queues []*schdcache.ClusterQueueSnapshot) iter.Seq[*sc
 	}
 }
 
-// first applies the first strategy (runFirstFsStrategy). It returns whether the workload fits, and the candidates that
-// failed.
-func (f *fairSearch) first(queues []*schdcache.ClusterQueueSnapshot) (found bool, retry map[*schdcache.ClusterQueueSnapshot][]*candidate) {
-	retry = map[*schdcache.ClusterQueueSnapshot][]*candidate{}
+// first applies the first strategy (runFirstFsStrategy) to the queues in reach and more. It returns whether the workload
+// fits, and the candidates that failed.
+func (f *fairSearch) first(more []*schdcache.ClusterQueueSnapshot) (found bool, retry reach) {
+	retry.lists = map[*schdcache.ClusterQueueSnapshot][]*candidate{}
 	within := features.Enabled(features.FairSharingPreemptWithinNominal) && !borrowingAny(f.cq, f.flavors)
-	for cq := range f.each(queues) {
+	for cq := range f.each(more) {
 		if cq == f.cq || within {
 			if f.take(cq, f.pop(cq)) {
-				return true, nil
+				return true, reach{}
 			}
 			continue
 		}
@@ -271,17 +345,20 @@ func (f *fairSearch) first(queues []*schdcache.ClusterQueueSnapshot) (found bool
 		if schdcache.CompareDRS(mine, old) > 0 {
 			return false, retry
 		}
-		for len(f.left[cq]) > 0 {
+		for len(f.of(cq)) > 0 {
 			c := f.pop(cq)
 			cq.RemoveUsage(c.usage)
 			share := cq.DominantResourceShare()
 			cq.AddUsage(c.usage)
 			if !f.e.strategies[0](fairsharing.PreemptorNewShare(mine), fairsharing.TargetOldShare(old), fairsharing.TargetNewShare(share)) {
-				retry[cq] = append(retry[cq], c)
+				if len(retry.lists[cq]) == 0 {
+					retry.queues = append(retry.queues, cq)
+				}
+				retry.lists[cq] = append(retry.lists[cq], c)
 				continue
 			}
 			if f.take(cq, c) {
-				return true, nil
+				return true, reach{}
 			}
 			break
 		}
@@ -305,9 +382,9 @@ func (f *fairSearch) second(queues []*schdcache.ClusterQueueSnapshot) bool {
 }
 
 func (f *fairSearch) pop(cq *schdcache.ClusterQueueSnapshot) *candidate {
-	c := f.left[cq][0]
-	f.left[cq] = f.left[cq][1:]
-	return c
+	list := f.of(cq)
+	f.left[cq] = list[1:]
+	return list[0]
 }
 
 // take makes a candidate a target, and reports whether the workload fits now.
