@@ -26,6 +26,8 @@ type fairState struct {
 	candidates map[*schdcache.ClusterQueueSnapshot][]*candidate
 	using      map[usedBy][]*candidate
 	reach      map[reachOf]*reach
+	// nameless: some candidate has no uid, and Kueue takes equal ones by chance.
+	nameless bool
 }
 
 type usedBy struct {
@@ -37,6 +39,8 @@ type usedBy struct {
 type candidate struct {
 	*workload.Info
 	usage workload.Usage
+	// without is the share of its queue without it, in the unchanged snapshot; nil when not known.
+	without *schdcache.DRS
 }
 
 func newFairState(snap *schdcache.Snapshot) *fairState {
@@ -68,6 +72,7 @@ type fairSearch struct {
 	changed map[*schdcache.ClusterQueueSnapshot]schdcache.DRS // shares that the search changed
 	left    map[*schdcache.ClusterQueueSnapshot][]*candidate  // candidates of queues that the search has asked
 	targets []*candidate
+	reasons map[*candidate]string // Kueue's, of the targets
 }
 
 // run returns the targets, or nil if the workload does not fit without all that it may preempt. It leaves the snapshot as
@@ -75,6 +80,7 @@ type fairSearch struct {
 func (f *fairSearch) run() []*candidate {
 	f.changed = map[*schdcache.ClusterQueueSnapshot]schdcache.DRS{}
 	f.left = map[*schdcache.ClusterQueueSnapshot][]*candidate{}
+	f.reasons = map[*candidate]string{}
 	f.reach = f.others()
 	own := f.own()
 	if len(own)+len(f.reach.queues) == 0 {
@@ -239,7 +245,8 @@ func (s *fairState) sorted(e *Engine, cq *schdcache.ClusterQueueSnapshot) []*can
 	}
 	list = make([]*candidate, 0, len(cq.Workloads))
 	for _, w := range cq.Workloads {
-		list = append(list, &candidate{w, w.Usage()})
+		list = append(list, &candidate{Info: w, usage: w.Usage()})
+		s.nameless = s.nameless || w.Obj.UID == ""
 	}
 	now := e.clock.Now()
 	slices.SortFunc(list, func(a, b *candidate) int {
@@ -257,6 +264,21 @@ func (f *fairSearch) share(cq *schdcache.ClusterQueueSnapshot) schdcache.DRS {
 	if !known {
 		share = cq.DominantResourceShare()
 		f.state.shares[cq] = share
+	}
+	return share
+}
+
+// shareWithout is the share of a queue without one of its candidates.
+func (f *fairSearch) shareWithout(cq *schdcache.ClusterQueueSnapshot, c *candidate) schdcache.DRS {
+	_, changed := f.changed[cq]
+	if !changed && c.without != nil {
+		return *c.without
+	}
+	cq.RemoveUsage(c.usage)
+	share := cq.DominantResourceShare()
+	cq.AddUsage(c.usage)
+	if !changed {
+		c.without = &share
 	}
 	return share
 }
@@ -334,7 +356,11 @@ func (f *fairSearch) first(more []*schdcache.ClusterQueueSnapshot) (found bool, 
 	within := features.Enabled(features.FairSharingPreemptWithinNominal) && !borrowingAny(f.cq, f.flavors)
 	for cq := range f.each(more) {
 		if cq == f.cq || within {
-			if f.take(cq, f.pop(cq)) {
+			reason := kueue.InCohortReclamationReason
+			if cq == f.cq {
+				reason = kueue.InClusterQueueReason
+			}
+			if f.take(cq, f.pop(cq), reason) {
 				return true, reach{}
 			}
 			continue
@@ -347,17 +373,14 @@ func (f *fairSearch) first(more []*schdcache.ClusterQueueSnapshot) (found bool, 
 		}
 		for len(f.of(cq)) > 0 {
 			c := f.pop(cq)
-			cq.RemoveUsage(c.usage)
-			share := cq.DominantResourceShare()
-			cq.AddUsage(c.usage)
-			if !f.e.strategies[0](fairsharing.PreemptorNewShare(mine), fairsharing.TargetOldShare(old), fairsharing.TargetNewShare(share)) {
+			if !f.e.strategies[0](fairsharing.PreemptorNewShare(mine), fairsharing.TargetOldShare(old), fairsharing.TargetNewShare(f.shareWithout(cq, c))) {
 				if len(retry.lists[cq]) == 0 {
 					retry.queues = append(retry.queues, cq)
 				}
 				retry.lists[cq] = append(retry.lists[cq], c)
 				continue
 			}
-			if f.take(cq, c) {
+			if f.take(cq, c, kueue.InCohortFairSharingReason) {
 				return true, reach{}
 			}
 			break
@@ -374,7 +397,7 @@ func (f *fairSearch) second(queues []*schdcache.ClusterQueueSnapshot) bool {
 		if schdcache.CompareDRS(f.share(f.cq), f.share(cq)) >= 0 {
 			return false // as for the queues that are left, whose shares are not larger
 		}
-		if f.take(cq, c) {
+		if f.take(cq, c, kueue.InCohortFairSharingReason) {
 			return true
 		}
 	}
@@ -388,7 +411,8 @@ func (f *fairSearch) pop(cq *schdcache.ClusterQueueSnapshot) *candidate {
 }
 
 // take makes a candidate a target, and reports whether the workload fits now.
-func (f *fairSearch) take(cq *schdcache.ClusterQueueSnapshot, c *candidate) bool {
+func (f *fairSearch) take(cq *schdcache.ClusterQueueSnapshot, c *candidate, reason string) bool {
+	f.reasons[c] = reason
 	cq.RemoveUsage(c.usage)
 	f.changed[cq] = cq.DominantResourceShare()
 	f.targets = append(f.targets, c)

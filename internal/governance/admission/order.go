@@ -21,7 +21,7 @@ type turns interface{ next() *entry }
 // (map iteration), names decide, backwards when flip is true.
 func (e *Engine) newTurns(entries []*entry, flip bool) turns {
 	if e.fair {
-		f := &fairTurns{e: e, flip: flip, left: make(map[*schdcache.ClusterQueueSnapshot]*entry, len(entries)), known: map[*schdcache.CohortSnapshot]shares{}}
+		f := &fairTurns{e: e, flip: flip, left: make(map[*schdcache.ClusterQueueSnapshot]*entry, len(entries)), known: map[*schdcache.CohortSnapshot]shares{}, below: map[*schdcache.CohortSnapshot]children{}}
 		for _, en := range entries {
 			f.left[en.cq] = en
 		}
@@ -109,6 +109,13 @@ type fairTurns struct {
 	flip bool
 	// known are the shares in flat cohorts: an admission there changes only the share of a queue whose turn is over.
 	known map[*schdcache.CohortSnapshot]shares
+	below map[*schdcache.CohortSnapshot]children
+}
+
+// children are the cohorts and queues below a cohort, by name.
+type children struct {
+	cohorts []*schdcache.CohortSnapshot
+	queues  []*schdcache.ClusterQueueSnapshot
 }
 
 // shareAt is the share of the child of a cohort through which a workload comes,
@@ -181,17 +188,27 @@ func (f *fairTurns) winner(cohort *schdcache.CohortSnapshot, s shares) *entry {
 			best = en
 		}
 	}
-	children := cohort.ChildCohorts()
-	slices.SortFunc(children, func(a, b *schdcache.CohortSnapshot) int { return f.byName(string(a.GetName()), string(b.GetName())) })
-	for _, child := range children {
+	below := f.children(cohort)
+	for _, child := range below.cohorts {
 		consider(f.winner(child, s))
 	}
-	queues := cohort.ChildCQs()
-	slices.SortFunc(queues, func(a, b *schdcache.ClusterQueueSnapshot) int { return f.byName(string(a.Name), string(b.Name)) })
-	for _, cq := range queues {
+	for _, cq := range below.queues {
 		consider(f.left[cq])
 	}
 	return best
+}
+
+// children are found and sorted once: a cohort has as many turns as entries.
+func (f *fairTurns) children(cohort *schdcache.CohortSnapshot) children {
+	below, known := f.below[cohort]
+	if known {
+		return below
+	}
+	below = children{cohort.ChildCohorts(), cohort.ChildCQs()}
+	slices.SortFunc(below.cohorts, func(a, b *schdcache.CohortSnapshot) int { return f.byName(string(a.GetName()), string(b.GetName())) })
+	slices.SortFunc(below.queues, func(a, b *schdcache.ClusterQueueSnapshot) int { return f.byName(string(a.Name), string(b.Name)) })
+	f.below[cohort] = below
+	return below
 }
 
 func (f *fairTurns) byName(a, b string) int {

@@ -3,11 +3,13 @@ package admission
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
@@ -18,8 +20,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
-// searcher asks Kueue for preemption targets of one workload, unless a bound or a faster search (fairSearch) shows that
-// there are none. In a busy cluster most workloads wait behind others that they may not
+// searcher asks Kueue for preemption targets of one workload, unless a bound shows that there are none, or a faster
+// search (fairSearch) finds them. In a busy cluster most workloads wait behind others that they may not
 // preempt, and Kueue's search sorts all candidates of the cohort for each of them.
 type searcher struct {
 	e     *Engine
@@ -81,21 +83,33 @@ func (s *searcher) fairly(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info,
 
 // targets are the workloads to preempt for an assignment: those that Kueue's search finds.
 func (s *searcher) targets(ctx context.Context, wl *workload.Info, a *flavorassigner.Assignment) []*preemption.Target {
-	none := s.noneFor(wl, a)
-	if none && !s.e.checks() {
-		return nil
+	found, known := s.foundWithoutKueue(wl, a)
+	if known && !s.e.checks() {
+		return found
 	}
-	found := s.e.preempt.GetTargets(ctx, *wl, *a, s.snap)
-	if none && len(found) > 0 {
-		panic(fmt.Sprintf("%s: %d targets, and none without Kueue's search", workload.Key(wl.Obj), len(found)))
+	all := s.e.preempt.GetTargets(ctx, *wl, *a, s.snap)
+	if known && !slices.EqualFunc(found, all, sameTarget) {
+		panic(fmt.Sprintf("%s: targets %s, and without Kueue's search %s", workload.Key(wl.Obj), targetNames(all), targetNames(found)))
 	}
-	return found
+	return all
 }
 
-// noneFor reports an assignment without targets. With fair sharing in a flat cohort a search shows it. Otherwise it needs
-// preemption on one flavor only, where there are no targets for as much or less: the other resources make the search no
-// easier.
-func (s *searcher) noneFor(wl *workload.Info, a *flavorassigner.Assignment) bool {
+func sameTarget(a, b *preemption.Target) bool {
+	return a.WorkloadInfo == b.WorkloadInfo && a.Reason == b.Reason && a.WorkloadCq == b.WorkloadCq
+}
+
+func targetNames(targets []*preemption.Target) (out []string) {
+	for _, t := range targets {
+		out = append(out, fmt.Sprint(workload.Key(t.WorkloadInfo.Obj), " ", t.Reason))
+	}
+	return out
+}
+
+// foundWithoutKueue are the targets of an assignment, if they are known without Kueue's search. With fair sharing in a flat
+// cohort a search of our own finds them, unless pods are placed by topology. Otherwise it is known that there are none for an
+// assignment that needs preemption on one flavor only, where there are none for as much or less: the other resources make the
+// search no easier.
+func (s *searcher) foundWithoutKueue(wl *workload.Info, a *flavorassigner.Assignment) (targets []*preemption.Target, known bool) {
 	need := sets.New[resources.FlavorResource]()
 	for i := range a.PodSets {
 		for res, f := range a.PodSets[i].Flavors {
@@ -106,16 +120,27 @@ func (s *searcher) noneFor(wl *workload.Info, a *flavorassigner.Assignment) bool
 	}
 	usage := a.TotalRequestsFor(s.e.log, wl)
 	if cq := s.snap.ClusterQueue(wl.ClusterQueue); s.e.searchesFairly(cq) {
-		return s.fairly(cq, wl, need, usage).run() == nil
+		search := s.fairly(cq, wl, need, usage)
+		found := search.run()
+		if len(found) == 0 {
+			return nil, true
+		}
+		if s.fair.nameless || features.Enabled(features.TopologyAwareScheduling) && len(a.WorkloadsTopologyRequests(s.e.log, wl, cq)) > 0 {
+			return nil, false
+		}
+		for _, c := range found {
+			targets = append(targets, &preemption.Target{WorkloadInfo: c.Info, Reason: search.reasons[c], WorkloadCq: s.snap.ClusterQueue(c.ClusterQueue)})
+		}
+		return targets, true
 	}
 	if need.Len() != 1 {
-		return false
+		return nil, false
 	}
 	for fr := range need {
 		least, asked := s.none[fr]
-		return asked && least.Cmp(usage[fr]) <= 0
+		known = asked && least.Cmp(usage[fr]) <= 0
 	}
-	return false
+	return nil, known
 }
 
 // settledAlone reports a queue for which Kueue's classical search goes through one list
