@@ -46,22 +46,28 @@ func TestCohortLimit(t *testing.T) {
 // TestLimitProblems: use above a limit, and idle quota that overcommit elsewhere takes,
 // are problems; metrics have them.
 func TestLimitProblems(t *testing.T) {
+	two := []state.ClusterQueue{queue("a", "low", 3, none, none), queue("b", "low", 3, none, none), queue("c", "top", 5, none, none)}
 	for _, c := range []struct {
-		name   string
-		queues []state.ClusterQueue
-		use    map[string]int64
-		want   string
+		name    string
+		queues  []state.ClusterQueue
+		use     map[string]int64
+		want    string
+		cohorts []state.Cohort
 	}{
-		{"all is well", []state.ClusterQueue{queue("a", "pool", 6, 2, none), queue("b", "pool", 5, none, none)}, map[string]int64{"a": 8}, ""},
-		{"above the limit", []state.ClusterQueue{queue("a", "pool", 6, 2, none), queue("b", "pool", 5, none, none)}, map[string]int64{"a": 9}, "AboveLimit:a"},
-		{"above everything", []state.ClusterQueue{queue("a", "pool", 6, none, none), queue("b", "pool", 5, none, none)}, map[string]int64{"a": 12}, "Overcommitted:a"},
-		{"without a cohort", []state.ClusterQueue{queue("a", "", 6, none, none)}, map[string]int64{"a": 8}, "Overcommitted:a"},
+		{"all is well", []state.ClusterQueue{queue("a", "pool", 6, 2, none), queue("b", "pool", 5, none, none)}, map[string]int64{"a": 8}, "", nil},
+		{"a cohort within its limit", two, map[string]int64{"a": 4, "b": 4}, "", []state.Cohort{cohort("low", "top", 0, 2, none)}},
+		{"a cohort above its limit, its members not", two, map[string]int64{"a": 5, "b": 5}, "AboveLimit:low", []state.Cohort{cohort("low", "top", 0, 2, none)}},
+		{"a cohort above its limit by a member above its own", two, map[string]int64{"a": 9}, "AboveLimit:a", []state.Cohort{cohort("low", "top", 0, 2, none)}},
+		{"a cohort above its limit, more than by a member above its own", two, map[string]int64{"a": 9, "b": 2}, "AboveLimit:a AboveLimit:low", []state.Cohort{cohort("low", "top", 0, 2, none)}},
+		{"above the limit", []state.ClusterQueue{queue("a", "pool", 6, 2, none), queue("b", "pool", 5, none, none)}, map[string]int64{"a": 9}, "AboveLimit:a", nil},
+		{"above everything", []state.ClusterQueue{queue("a", "pool", 6, none, none), queue("b", "pool", 5, none, none)}, map[string]int64{"a": 12}, "Overcommitted:a", nil},
+		{"without a cohort", []state.ClusterQueue{queue("a", "", 6, none, none)}, map[string]int64{"a": 8}, "Overcommitted:a", nil},
 		{"idle quota that is taken", []state.ClusterQueue{queue("a", "pool", 1, none, none), queue("b", "pool", 4, none, 2)},
-			map[string]int64{"a": 8}, "IdleTaken:b Overcommitted:a"},
+			map[string]int64{"a": 8}, "IdleTaken:b Overcommitted:a", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			u := usagesOf(c.use)
-			r := FromUse(&state.State{ClusterQueues: c.queues, Flavors: []state.ResourceFlavor{flavor("f")}}, Use{Reserved: u, Used: u})
+			r := FromUse(&state.State{ClusterQueues: c.queues, Cohorts: c.cohorts, Flavors: []state.ResourceFlavor{flavor("f")}}, Use{Reserved: u, Used: u})
 			if got := codes(r); got != c.want {
 				t.Errorf("%s, want %s: %+v", got, c.want, r.Problems)
 			}

@@ -26,7 +26,7 @@ type Problem struct {
 
 // Details are what the sentence of a Problem needs beside its subject.
 type Details struct {
-	// Object is the ClusterQueue or Cohort; Team is the team of a CohortCycle.
+	// Object is the ClusterQueue or Cohort, empty for the limit of a team; Team is the team of a CohortCycle.
 	Object, Team string
 	// Reason is why a queue is stopped or inactive, as Kueue writes it.
 	Reason string
@@ -51,7 +51,7 @@ func (p Problem) Concerns(teams []Team) bool {
 // The codes of a Problem.
 const (
 	Overcommitted       = "Overcommitted"       // a team uses what nobody lends
-	AboveLimit          = "AboveLimit"          // a team uses more than it may ever hold
+	AboveLimit          = "AboveLimit"          // a team, or a cohort's members together, use more than they may ever hold
 	IdleTaken           = "IdleTaken"           // a team cannot get idle quota of its own, because of overcommit elsewhere
 	OverCapacity        = "OverCapacity"        // more quota than healthy nodes have
 	UndefinedFlavor     = "UndefinedFlavor"     // a queue has quota of a flavor that does not exist
@@ -89,6 +89,7 @@ func (b *builder) problems() []Problem {
 	if b.alone {
 		return out
 	}
+	out = append(out, b.cohortProblems()...)
 	if b.complete(kinds.ResourceFlavor) {
 		defined := map[string]bool{}
 		for _, f := range b.s.Flavors {
@@ -192,6 +193,67 @@ func flavorProblems(t *Team, resource string, f *FlavorRow) (out []Problem) {
 		put(IdleTaken, idle, *f.Free)
 	}
 	return out
+}
+
+// cohortProblems are cohorts whose members use more together than they may ever hold, as after the cohort's borrowing limit
+// was lowered. Use that a problem of a member tells is left out.
+func (b *builder) cohortProblems() (out []Problem) {
+	if !b.r.Complete {
+		return nil
+	}
+	teams := map[string]*Team{}
+	for i := range b.r.Teams {
+		teams[b.r.Teams[i].ClusterQueue] = &b.r.Teams[i]
+	}
+	var walk func(n *node) (held, told Usage)
+	walk = func(n *node) (held, told Usage) {
+		held, told = Usage{}, Usage{}
+		if !n.isCohort {
+			if t := teams[n.name]; t != nil {
+				t.aboveLimits(held, told)
+			}
+			return held, told
+		}
+		for _, c := range n.children {
+			some, more := walk(c)
+			for k := range some {
+				held.Add(k, some[k])
+				told.Add(k, more[k])
+			}
+		}
+		for _, k := range n.keys() {
+			limit := n.most(k)
+			if above := sub(held[k], limit); above > told[k] {
+				told[k] = above
+				out = append(out, Problem{Code: AboveLimit, Subject: n.name, Flavor: k.Flavor, Resource: k.Resource,
+					Details: Details{Object: kinds.Cohort.Kind + " " + n.name, Amount: held[k], Limit: limit}})
+			}
+		}
+		return held, told
+	}
+	for _, n := range b.r.Tree.roots {
+		if !n.cyclic {
+			walk(n)
+		}
+	}
+	return out
+}
+
+// aboveLimits adds what a team holds, and how much of that is overcommit or above its limit.
+func (t *Team) aboveLimits(held, told Usage) {
+	for i := range t.Resources {
+		for _, f := range t.Resources[i].Flavors {
+			k, above := Key{f.Flavor, t.Resources[i].Resource}, int64(0)
+			if f.Overcommit != nil {
+				above = *f.Overcommit
+			}
+			if f.Limit != nil {
+				above = max(above, sub(f.Reserved, *f.Limit))
+			}
+			held.Add(k, f.Reserved)
+			told.Add(k, above)
+		}
+	}
 }
 
 func undefined(groups []state.ResourceGroup, defined map[string]bool) []string {

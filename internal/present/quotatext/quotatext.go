@@ -66,6 +66,9 @@ func Problem(p *quota.Problem) string {
 	case quota.Overcommitted:
 		return fmt.Sprintf("%s uses %s %s more than its quota and what others lend (OVERCOMMIT)", p.Subject, amount(d.Amount), p.Resource)
 	case quota.AboveLimit:
+		if d.Object != "" {
+			return fmt.Sprintf("the members of cohort %s use %s %s of %s, and the limit of the cohort is %s", p.Subject, amount(d.Amount), p.Resource, p.Flavor, amount(d.Limit))
+		}
 		return fmt.Sprintf("%s uses %s %s of %s, and its limit is %s", p.Subject, amount(d.Amount), p.Resource, p.Flavor, amount(d.Limit))
 	case quota.IdleTaken:
 		return fmt.Sprintf("%s can get %s of its %s idle %s of %s: other teams use more than their quota and what others lend",
