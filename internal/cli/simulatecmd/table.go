@@ -225,6 +225,9 @@ func jobText(s *simulate.JobState, resource string) string {
 	switch s.State {
 	case simulate.Admitted, simulate.QuotaReserved:
 		text := fmt.Sprintf("%s: %s %s, %s borrowed", s.State, words.Number(resource, sum(s.Holds, resource)), words.Short(resource), words.Number(resource, sum(s.Borrowed, resource)))
+		if over := sum(s.Overcommit, resource); over > 0 {
+			text += ", " + words.Number(resource, over) + " overcommitted"
+		}
 		if s.State == simulate.QuotaReserved {
 			text += ", waits for admission checks"
 		}

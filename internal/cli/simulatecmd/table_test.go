@@ -114,3 +114,15 @@ func lettersOf(t output.Table) string {
 
 // letters is a text without blanks.
 func letters(s string) string { return strings.Join(strings.Fields(s), "") }
+
+// A job that keeps quota which nobody lends any more looks different after a change.
+func TestOvercommittedJob(t *testing.T) {
+	before := simulate.JobState{State: simulate.Admitted, Holds: gpus(8)}
+	after := before
+	after.Overcommit = gpus(2)
+	for want, s := range map[string]*simulate.JobState{"Admitted: 8 gpu, 0 borrowed": &before, "Admitted: 8 gpu, 0 borrowed, 2 overcommitted": &after} {
+		if got := jobText(s, "nvidia.com/gpu"); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
