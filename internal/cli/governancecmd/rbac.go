@@ -94,6 +94,10 @@ func (o *RBACOptions) Validate() error {
 	if o.All && o.Verify {
 		return factory.Excludes("all", "verify")
 	}
+	if strings.HasPrefix(o.Group, "system:") {
+		// Kubernetes keeps these groups for itself, and EKS refuses them in access entries.
+		return factory.Invalid("group-prefix", o.Group, `must not begin with "system:"`)
+	}
 	return o.validEntries()
 }
 
