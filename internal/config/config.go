@@ -3,6 +3,7 @@
 package config
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -33,6 +34,9 @@ type Config struct {
 	Namespace, Context string
 	// Scheduler is Kubernetes or Slurm; empty lets the machine decide.
 	Scheduler string
+	// Prometheus is the address of a Prometheus server, which may have a user and a password; empty is none.
+	// PrometheusTokenFile has the bearer token for it.
+	Prometheus, PrometheusTokenFile string
 
 	// Path is the configuration file, which need not exist.
 	Path string
@@ -58,6 +62,14 @@ type Value struct {
 	Origin Origin
 	// Source is the variable or the file, where the origin is one.
 	Source string
+}
+
+// Shown is the value as it is shown: without the password of an address.
+func (v Value) Shown() string {
+	if u, err := url.Parse(v.Value); v.Key == keyPrometheus && err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return v.Value
 }
 
 // Load reads the settings. env is os.Getenv, or a replacement in tests. The warnings name keys of the file that
@@ -151,8 +163,9 @@ func decode(v *viper.Viper, values map[string]Value, path string, env func(strin
 		Namespace:          v.GetString(keyNamespace),
 		Context:            v.GetString(keyContext),
 		Scheduler:          v.GetString(keyScheduler),
-		Path:               path,
-		values:             values,
+		Prometheus:         v.GetString(keyPrometheus), PrometheusTokenFile: folder(keyPrometheusToken),
+		Path:   path,
+		values: values,
 	}
 }
 

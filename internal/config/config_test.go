@@ -104,7 +104,7 @@ func TestLayers(t *testing.T) {
 }
 
 func TestEveryKeyByEveryWay(t *testing.T) {
-	value := map[string]string{"output": "json", "color": "never", "request-timeout": "5s", "quiet": "true", "confirm": "preempt", "namespace": "team", "scheduler": Slurm}
+	value := map[string]string{"output": "json", "color": "never", "request-timeout": "5s", "quiet": "true", "confirm": "preempt", "namespace": "team", "scheduler": Slurm, "prometheus": "https://ada:s3cret@prometheus.example.com"}
 	for _, s := range Settings() {
 		v := value[s.Key]
 		if v == "" {
@@ -155,7 +155,7 @@ func TestEveryKeyByEveryWay(t *testing.T) {
 func same(a, b Config) bool {
 	return a.Output == b.Output && a.Color == b.Color && a.DefaultTemplate == b.DefaultTemplate && a.SandboxDirectory == b.SandboxDirectory &&
 		a.TemplatesDirectory == b.TemplatesDirectory && a.RequestTimeout == b.RequestTimeout && a.Quiet == b.Quiet && a.Confirm == b.Confirm && a.Namespace == b.Namespace &&
-		a.Context == b.Context && a.Scheduler == b.Scheduler
+		a.Context == b.Context && a.Scheduler == b.Scheduler && a.Prometheus == b.Prometheus && a.PrometheusTokenFile == b.PrometheusTokenFile
 }
 
 func TestWrongFiles(t *testing.T) {
@@ -299,5 +299,22 @@ func BenchmarkLoad(b *testing.B) {
 		if _, _, err := Load(env); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestPasswords: an address with a password is used as it is, and shown without it.
+func TestPasswords(t *testing.T) {
+	w := newWorld(t)
+	w.vars["HYPERPOD_PROMETHEUS"] = "https://ada:s3cret@prometheus.example.com/x"
+	c, _, err := Load(w.env)
+	if err != nil || c.Prometheus != w.vars["HYPERPOD_PROMETHEUS"] {
+		t.Fatal(c.Prometheus, err)
+	}
+	if v, _ := c.Value("prometheus"); v.Shown() != "https://ada:xxxxx@prometheus.example.com/x" {
+		t.Error(v.Shown())
+	}
+	w.vars["HYPERPOD_PROMETHEUS"] = "ada:s3cret@prometheus.example.com"
+	if _, _, err := Load(w.env); err == nil || strings.Contains(errs.Text(err, true), "s3cret") {
+		t.Error(err)
 	}
 }

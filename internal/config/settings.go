@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,8 @@ const (
 	keyNamespace          = "namespace"
 	keyContext            = "context"
 	keyScheduler          = "scheduler"
+	keyPrometheus         = "prometheus"
+	keyPrometheusToken    = "prometheus-token-file"
 )
 
 // The values of confirm.
@@ -85,6 +88,10 @@ var settings = []setting{
 		text, func(c *Config, v string) { c.Context = v }, "!!str"},
 	{keyScheduler, "", "kubernetes or slurm", "what runs jobs: the cluster of the kubeconfig, or the Slurm cluster of this machine (default slurm where its commands are installed and no kubeconfig exists)",
 		oneOf(Kubernetes, Slurm), func(c *Config, v string) { c.Scheduler = v }, "!!str"},
+	{keyPrometheus, "", "an address that begins with http:// or https://", "Prometheus server with the metrics of accelerators, for the utilization of jobs",
+		address, func(c *Config, v string) { c.Prometheus = v }, "!!str"},
+	{keyPrometheusToken, "", "a file", "file with the bearer token for the Prometheus server",
+		text, func(c *Config, v string) { c.PrometheusTokenFile = v }, "!!str"},
 }
 
 // Settings describes every key.
@@ -134,6 +141,9 @@ func (*badValue) Error() string { return "invalid value" }
 // invalid returns the error about a value of the setting, or of the variable or flag that sets it.
 func (s setting) invalid(name, value string, err error) *errs.Error {
 	e := errs.Usagef("invalid %s %q: must be %s", name, value, s.takes)
+	if s.key == keyPrometheus && value != "" { // it may hold a password
+		e = errs.Usagef("invalid %s: must be %s", name, s.takes)
+	}
 	var bad *badValue
 	if errors.As(err, &bad) && len(bad.near) > 0 {
 		e.WithFact("did you mean", strings.Join(bad.near, ", "))
@@ -154,6 +164,13 @@ func oneOf(choices ...string) func(string) (string, error) {
 
 func text(v string) (string, error) {
 	if strings.ContainsAny(v, "\n\r\x00") {
+		return "", &badValue{}
+	}
+	return v, nil
+}
+
+func address(v string) (string, error) {
+	if u, err := url.Parse(v); v != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 		return "", &badValue{}
 	}
 	return v, nil

@@ -38,6 +38,9 @@ type VerboseRow struct {
 	// Sweep is the sweep that the job belongs to, null for none, and Parameters its values.
 	Sweep      *string
 	Parameters map[string]string
+	// Utilization is the busy share of its accelerators over the last 30 minutes, from 0 to 1, null if that is not known. It
+	// is left out where no Prometheus was asked.
+	Utilization *float64 `json:",omitempty"`
 }
 
 // Changed is a line of list-jobs --watch: ADDED, MODIFIED or DELETED, and the row.

@@ -89,6 +89,9 @@ func (s State) Named(names []string) bool {
 // Finished reports a state that a job does not leave.
 func (s State) Finished() bool { return s == Succeeded || s == Failed }
 
+// HoldsDevices reports a state in which pods of a job may have accelerators.
+func (s State) HoldsDevices() bool { return s == Running || s == Starting || s == Restarting }
+
 // Status is what is known of a job's state.
 type Status struct {
 	State State

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/deviceuse"
 	"github.com/hyperpod-cli/hyperpod/internal/history"
 	"github.com/hyperpod-cli/hyperpod/internal/spread"
 )
@@ -20,18 +21,23 @@ type Options struct {
 	Prices *Prices
 	// Keep chooses jobs; nil takes all.
 	Keep func(history.Job) bool
+	// Busy is how busy the accelerators of pods were, by the begin of each hour; nil is unknown.
+	Busy map[time.Time]map[deviceuse.Key]deviceuse.Use
 }
 
 // key is what a UsageRow is of, without its resource.
 type key struct{ date, namespace, team, owner, project, instanceType string }
 
 // cell is what jobs of a key had, by resource.
-type cell map[string]*[3]float64
+type cell map[string]*[5]float64
 
+// Busy is the part of the measured device-hours in which the accelerators were busy.
 const (
 	used = iota
 	borrowed
 	waited
+	measured
+	busy
 )
 
 // builder is one Build under way.
@@ -46,6 +52,7 @@ type builder struct {
 	cause map[Cause]int
 	jobs  [5]map[string]int // teams, owners, projects, namespaces, instance types
 	count int
+	busy  map[hourOf]deviceuse.Use
 }
 
 // Build sums up a history.
@@ -59,6 +66,7 @@ func Build(d *history.Data, o Options) *Document {
 	for i := range b.jobs {
 		b.jobs[i] = map[string]int{}
 	}
+	b.busy = b.measured()
 	var oldest time.Time
 	for _, t := range d.Jobs {
 		if o.Keep != nil && !o.Keep(t.Job) {
@@ -124,7 +132,7 @@ func (b *builder) job(t *history.Track) {
 			if c.Phase != history.Waiting && inside {
 				b.cause[Cause{Kind: kindOf(c.Phase), Reason: c.Reason}]++
 			}
-			counted = b.add(k, t.Devices, nil, c.Time, end, waited) || counted
+			counted = b.add(k, t, nil, c.Time, end, waited) || counted
 		case c.Phase == history.Holding:
 			if !queued.IsZero() && inside {
 				b.waits = append(b.waits, c.Time.Sub(queued))
@@ -133,7 +141,7 @@ func (b *builder) job(t *history.Track) {
 			if held.IsZero() {
 				held = c.Time
 			}
-			counted = b.add(k, t.Devices, c.Borrowed, c.Time, end, used) || counted
+			counted = b.add(k, t, c.Borrowed, c.Time, end, used) || counted
 		default:
 			if (c.Phase == history.Succeeded || c.Phase == history.Failed) && !held.IsZero() && inside {
 				b.runs = append(b.runs, c.Time.Sub(held))
@@ -160,7 +168,8 @@ func kindOf(p history.Phase) string {
 }
 
 // add adds a phase, day by day, and reports whether any of it is in the time.
-func (b *builder) add(k key, devices, more map[string]int64, from, to time.Time, what int) bool {
+func (b *builder) add(k key, t *history.Track, more map[string]int64, from, to time.Time, what int) bool {
+	devices := t.Devices
 	if from.Before(b.o.From) {
 		from = b.o.From
 	}
@@ -195,9 +204,17 @@ func (b *builder) add(k key, devices, more map[string]int64, from, to time.Time,
 			next = to
 		}
 		h := &b.hours[at.UTC().Hour()]
+		use, known := b.busy[hourOf{t.UID, at.UTC().Truncate(time.Hour)}]
+		known = known && what == used && use.Devices > 0
 		for resource, n := range devices {
 			if resource == CPU {
 				continue
+			}
+			if known {
+				k.date = at.UTC().Format(time.DateOnly)
+				v := b.cells[k].of(resource)
+				v[measured] += float64(n) * next.Sub(at).Hours()
+				v[busy] += use.Share() * float64(n) * next.Sub(at).Hours()
 			}
 			if what == used {
 				h.used[resource] += float64(n) * next.Sub(at).Hours()
@@ -210,10 +227,10 @@ func (b *builder) add(k key, devices, more map[string]int64, from, to time.Time,
 	return true
 }
 
-func (c cell) of(resource string) *[3]float64 {
+func (c cell) of(resource string) *[5]float64 {
 	v := c[resource]
 	if v == nil {
-		v = &[3]float64{}
+		v = &[5]float64{}
 		c[resource] = v
 	}
 	return v
@@ -233,6 +250,10 @@ func (b *builder) rows() {
 		for resource, v := range c {
 			r := UsageRow{Date: k.date, Namespace: k.namespace, Team: k.team, Owner: k.owner, Project: k.project, InstanceType: k.instanceType, Resource: resource,
 				Used: v[used], Borrowed: v[borrowed], Waited: v[waited]}
+			if b.busy != nil && resource != CPU {
+				unused := v[measured] - v[busy]
+				r.Measured, r.Unused = &v[measured], &unused
+			}
 			if price, ok := b.price(k.instanceType, resource); ok {
 				cost := price * r.Used
 				r.Cost = &cost
@@ -289,6 +310,13 @@ func (h Hours) add(r UsageRow) {
 
 func (row *Row) add(r UsageRow) {
 	row.Hours.add(r)
+	if r.Measured != nil {
+		if row.Measured == nil {
+			row.Measured, row.Unused = Amounts{}, Amounts{}
+		}
+		row.Measured.add(r.Resource, *r.Measured)
+		row.Unused.add(r.Resource, *r.Unused)
+	}
 	row.Cost = plus(row.Cost, r.Cost)
 }
 

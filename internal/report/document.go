@@ -43,6 +43,9 @@ type Row struct {
 	// Nominal is the own quota of a team, or the accelerators of an instance type, over the covered time; Lent what others
 	// used of it, Idle what nobody used. Left out where that is not recorded.
 	Nominal, Lent, Idle Amounts `json:",omitempty"`
+	// Measured are the used device-hours for which a Prometheus tells how busy the accelerators were, Unused the part of
+	// them in which they were not. Left out without one.
+	Measured, Unused Amounts `json:",omitempty"`
 	// Jobs is the number of jobs that had quota or waited.
 	Jobs int
 	// Cost is what the used device-hours cost, IdleCost what the idle ones of a team or instance type cost. Null
@@ -79,7 +82,9 @@ type Cause struct {
 type UsageRow struct {
 	Date, Namespace, Team, Owner, Project, InstanceType, Resource string
 	Used, Borrowed, Waited                                        float64
-	Cost                                                          *float64
+	// Measured and Unused are those of Row; left out without a Prometheus.
+	Measured, Unused *float64 `json:",omitempty"`
+	Cost             *float64
 }
 
 // PricesJSON says where costs come from.

@@ -8,16 +8,17 @@ import (
 // explainers make sentences for people themselves, each for its reason. They name no flag and
 // no command: TestLogicNamesNoFlags. Every other package returns values with codes.
 var explainers = map[string]string{
-	"internal/cli":       "commands",
-	"internal/present":   "words for the values of all others",
-	"internal/errs":      "the error value",
-	"internal/output":    "explains a value of --output and of its formats",
-	"internal/config":    "explains the settings file and the environment",
-	"internal/kube":      "explains what an API server or a kubeconfig says",
-	"internal/discovery": "explains what a cluster's objects and AWS say",
-	"internal/snapshot":  "explains what a file says",
-	"internal/sandbox":   "explains what a sandbox's file says",
-	"internal/templates": "explains what a template or a manifest says, with its line",
+	"internal/cli":        "commands",
+	"internal/present":    "words for the values of all others",
+	"internal/errs":       "the error value",
+	"internal/output":     "explains a value of --output and of its formats",
+	"internal/config":     "explains the settings file and the environment",
+	"internal/kube":       "explains what an API server or a kubeconfig says",
+	"internal/prometheus": "explains what a Prometheus server says",
+	"internal/discovery":  "explains what a cluster's objects and AWS say",
+	"internal/snapshot":   "explains what a file says",
+	"internal/sandbox":    "explains what a sandbox's file says",
+	"internal/templates":  "explains what a template or a manifest says, with its line",
 }
 
 // TestSilentPackagesMakeNoSentences: only the explainers make errors for people.

@@ -153,7 +153,7 @@ type Document struct {
 var origins = map[config.Origin]string{config.FromFlag: "Flag", config.FromEnv: "Variable", config.FromFile: "File", config.FromDefault: "Default"}
 
 func rowOf(v config.Value) row {
-	r := row{Name: v.Key, SettingValue: v.Value, Origin: origins[v.Origin]}
+	r := row{Name: v.Key, SettingValue: v.Shown(), Origin: origins[v.Origin]}
 	if v.Source != "" {
 		r.Source = &v.Source
 	}
@@ -199,7 +199,7 @@ func view(_ context.Context, o *Options) error {
 
 func get(_ context.Context, o *Options) error {
 	v, _ := o.Factory.Config.Value(o.Key)
-	text := v.Value
+	text := v.Shown()
 	if o.Origin {
 		text += "\t" + rowOf(v).from()
 	}
@@ -227,6 +227,6 @@ func unset(_ context.Context, o *Options) error {
 // overridden notes a variable that wins over the file.
 func (o *Options) overridden() {
 	if v, _ := o.Factory.Config.Value(o.Key); v.Origin == config.FromEnv {
-		o.Factory.Notef("note: %s=%s overrides the file", v.Source, v.Value)
+		o.Factory.Notef("note: %s=%s overrides the file", v.Source, v.Shown())
 	}
 }

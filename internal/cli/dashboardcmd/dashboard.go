@@ -18,6 +18,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/prometheusflags"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -35,6 +36,7 @@ type Options struct {
 	// Web serves the tabs to a browser, at the address Listen. NoBrowser only prints the link.
 	Web, NoBrowser bool
 	Listen         string
+	Prometheus     prometheusflags.Flags
 }
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
@@ -51,6 +53,10 @@ Select a job to explain it, to show its log or pods, to suspend or cancel it, or
 to change its priority. These run the commands of the same names, after a
 question where they change something. Jobs of other people are dimmed.
 --namespace limits the jobs to those of one namespace.
+
+With a Prometheus server, UTIL is how busy the accelerators of a job are, and
+UNUSED how many accelerators a team's idle jobs hold. It is asked every 30
+seconds.
 
 --web shows the same tabs in a browser, read-only: on a loopback address, behind
 a link that works once. The page shows what your permissions allow.
@@ -69,11 +75,15 @@ prints the tabs once.`,
 	fs.BoolVar(&o.Web, "web", false, "serve the tabs to a browser on this machine")
 	fs.StringVar(&o.Listen, "listen", anyPort, "loopback address and port of --web")
 	fs.BoolVar(&o.NoBrowser, "no-browser", false, "with --web, print the link and open no browser")
+	o.Prometheus.Add(cmd)
 	return cmd
 }
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
+	if err := o.Prometheus.Validate(); err != nil {
+		return err
+	}
 	if !o.Web {
 		switch {
 		case o.NoBrowser:
@@ -96,7 +106,14 @@ const anyPort = "127.0.0.1:0"
 // Run shows the screen until the user quits.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
+	prom, err := o.Prometheus.Client(f)
+	if err != nil {
+		return err
+	}
 	feed := newFeed(f.Now)
+	if prom != nil {
+		feed.measure = (&prometheusflags.Reader{Client: prom}).Read
+	}
 	feed.namespace = f.Global.Namespace
 	f.Observe = feed.observe
 	c, err := f.Cluster(ctx)
@@ -111,7 +128,7 @@ func Run(ctx context.Context, o *Options) error {
 		return o.serve(ctx, c, feed)
 	}
 	if !f.IO.OutTTY || !f.IO.InTTY || f.Env("TERM") == "dumb" || c.Snapshot != nil {
-		return printOnce(ctx, f, c)
+		return printOnce(ctx, f, c, feed.measure)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -165,7 +182,7 @@ func globals(f *factory.Factory) (args []string) {
 }
 
 // printOnce prints the tabs, one below the other.
-func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster) error {
+func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster, measure measure) error {
 	served, err := discovery.ServedJobs(ctx, c.Client)
 	if err != nil {
 		return err
@@ -185,6 +202,10 @@ func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster) erro
 		}
 		s.Tasks = append(s.Tasks, dashboardview.Task{Job: st.Jobs[i], Status: status})
 	}
+	var unmeasured error
+	if measure != nil {
+		s.Use, _, unmeasured = measure(ctx, c, f.Global.Namespace, st.Jobs)
+	}
 	for i, name := range dashboardview.Names() {
 		v := dashboardview.Of(s, dashboardview.Tab(i), "")
 		if i > 0 {
@@ -197,7 +218,7 @@ func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster) erro
 			return err
 		}
 	}
-	return factory.Failures(st.Missing)
+	return errs.Also(factory.Failures(st.Missing), unmeasured)
 }
 
 // command runs a command line of this program on the terminal, and waits for Enter after it.

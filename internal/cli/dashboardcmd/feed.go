@@ -11,6 +11,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/deviceuse"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/history"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
@@ -27,6 +28,8 @@ type feed struct {
 	now func() time.Time
 	// namespace limits the jobs to those of one namespace; "" is all.
 	namespace string
+	// measure asks how busy the accelerators of jobs are; nil asks nothing.
+	measure measure
 	// pause waits before the nth attempt to connect again; tests replace it.
 	pause func(ctx context.Context, attempt int)
 
@@ -49,7 +52,16 @@ type feed struct {
 	// trail has a point for each dashboardview.TrailEvery; trailed is the time of the last one.
 	trail   map[history.NodeKey][]float64
 	trailed time.Time
+	// use is the last answer of measure, useErr why there was none.
+	use    map[deviceuse.Key]deviceuse.Use
+	useErr error
 }
+
+// measure tells how busy the accelerators of jobs are.
+type measure func(ctx context.Context, c *factory.Cluster, namespace string, jobs []state.Job) (map[deviceuse.Key]deviceuse.Use, []state.Missing, error)
+
+// measureEvery is how often measure is called.
+const measureEvery = 30 * time.Second
 
 // reading is what one connection reports.
 type reading struct {
@@ -129,6 +141,9 @@ func (f *feed) session(ctx context.Context, c *factory.Cluster, reconnect func(c
 	defer cancel()
 	running.Go(func() { failed <- f.followState(ctx, c, r) })
 	running.Go(func() { failed <- f.followJobs(ctx, c, served, r) })
+	if f.measure != nil {
+		running.Go(func() { f.followUse(ctx, c, r) })
+	}
 	running.Go(func() {
 		for attempt := 1; ctx.Err() == nil; attempt++ {
 			f.pause(ctx, attempt)
@@ -213,6 +228,43 @@ func (f *feed) followJobs(ctx context.Context, c *factory.Cluster, served []kind
 		})
 		return nil
 	})
+}
+
+// followUse asks how busy accelerators are, as soon as there are jobs, and then at intervals. An answer is kept when the
+// next one fails.
+func (f *feed) followUse(ctx context.Context, c *factory.Cluster, r *reading) {
+	for {
+		f.mu.Lock()
+		changed, whole := f.changed, f.shown == r
+		var list []state.Job
+		for _, t := range r.tasks {
+			list = append(list, t.Job)
+		}
+		f.mu.Unlock()
+		if !whole {
+			select {
+			case <-ctx.Done():
+				return
+			case <-changed:
+			}
+			continue
+		}
+		use, _, err := f.measure(ctx, c, f.namespace, list)
+		if ctx.Err() != nil {
+			return
+		}
+		f.update(r, func() {
+			f.useErr = err
+			if err == nil {
+				f.use = use
+			}
+		})
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(measureEvery):
+		}
+	}
 }
 
 // lost notes that the watches ended, and reports whether there are figures to keep. Else the error is final.
@@ -309,7 +361,7 @@ func (f *feed) snapshot(now time.Time) *dashboardview.Snapshot {
 		}
 		return &same
 	}
-	s := &dashboardview.Snapshot{Time: now, State: f.shown.state, Rules: f.shown.rules, LostSince: f.ended, LostBy: f.why}
+	s := &dashboardview.Snapshot{Time: now, State: f.shown.state, Rules: f.shown.rules, LostSince: f.ended, LostBy: f.why, Use: f.use, UseErr: f.useErr}
 	if f.ended.IsZero() {
 		s.Stale, s.LostSince = f.stale()
 	}

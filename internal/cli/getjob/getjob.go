@@ -9,10 +9,13 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/prometheusflags"
+	"github.com/hyperpod-cli/hyperpod/internal/deviceuse"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Options are what was typed on the command line.
@@ -24,6 +27,8 @@ type Options struct {
 	// Manifest prints the job as a manifest to submit again.
 	Manifest bool
 	Watch    bool
+	// Prometheus tells how busy the job's accelerators are.
+	Prometheus prometheusflags.Flags
 }
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
@@ -34,7 +39,8 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Short: "Show the state, pods and history of a job",
 		Long: `Show a job: its state and the reason, queue, accelerators (and how many are
 borrowed), roles, pods, timeline and latest events. It names nodes of the job
-that HyperPod is about to replace or reboot, and their last fault.
+that HyperPod is about to replace or reboot, and their last fault. With a
+Prometheus server, also how busy its accelerators are.
 
 JSON output has the keys of the CLI v2; with --verbose, all of them and
 Resilience. YAML output is the API object; jsonpath and custom-columns read that
@@ -50,6 +56,7 @@ object. --manifest prints a manifest that you can submit again.`,
 	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "print all keys of the CLI v2 in JSON, with the whole spec and status")
 	cmd.Flags().BoolVar(&o.Manifest, "manifest", false, "print a manifest to submit again, as YAML")
 	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "watch for changes until the job ends")
+	o.Prometheus.Add(cmd)
 	return cmd
 }
 
@@ -58,7 +65,7 @@ func (o *Options) Validate() error {
 	if o.Manifest && o.Watch {
 		return errs.Usagef("--manifest cannot be used with --watch").WithAdvice("remove one of them")
 	}
-	return nil
+	return o.Prometheus.Validate()
 }
 
 // Run reads the job and prints it.
@@ -100,6 +107,9 @@ func runKubernetes(ctx context.Context, o *Options) error {
 		if err != nil {
 			return err
 		}
+		if err := o.measure(ctx, cluster, &r); err != nil {
+			return err
+		}
 		_, err = io.WriteString(f.IO.Out, r.page(f.IO, cluster.Now()))
 		return err
 	}
@@ -134,6 +144,8 @@ type Verbose struct {
 	Status      any
 	ConsoleURL  *string
 	Resilience  jobs.ResilienceRow
+	// Utilization is the busy share of its accelerators over the last 30 minutes, from 0 to 1; left out where that is not known.
+	Utilization *float64 `json:",omitempty"`
 }
 
 // Metadata is a part of the metadata of the object.
@@ -151,6 +163,9 @@ func (o *Options) document(ctx context.Context, c *factory.Cluster, j findjob.Jo
 		if r, err = load(ctx, c, j); err != nil {
 			return nil, err
 		}
+		if err := o.measure(ctx, c, &r); err != nil {
+			return nil, err
+		}
 		for _, u := range r.unseen {
 			o.Factory.Notef("note: hidden: %s", u)
 		}
@@ -161,7 +176,33 @@ func (o *Options) document(ctx context.Context, c *factory.Cluster, j findjob.Jo
 	if r.console != "" {
 		url = &r.console
 	}
-	return o.keys(j, url, r.resilience().Row(r.nodes != nil || !r.runs())), nil
+	document := o.keys(j, url, r.resilience().Row(r.nodes != nil || !r.runs()))
+	if v, ok := document.(Verbose); ok && r.use != nil {
+		share := r.use.Share()
+		v.Utilization, document = &share, v
+	}
+	return document, nil
+}
+
+// measure asks how busy the accelerators of the job are, where the flags or the settings name a server. The page is shown
+// without an answer too.
+func (o *Options) measure(ctx context.Context, c *factory.Cluster, r *report) error {
+	client, err := o.Prometheus.Client(o.Factory)
+	if err != nil || client == nil || !jobs.StatusOf(r.job, r.workload, r.pods).State.HoldsDevices() {
+		return err
+	}
+	use, _, err := (&prometheusflags.Reader{Client: client}).Read(ctx, c, r.job.Namespace, []state.Job{r.job})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		r.unseen = append(r.unseen, "how busy the accelerators are: "+err.Error())
+		return nil
+	}
+	if u, ok := use[deviceuse.Key{Namespace: r.job.Namespace, Name: r.job.Name}]; ok {
+		r.use = &u
+	}
+	return nil
 }
 
 // keys lays the document out.
@@ -172,5 +213,5 @@ func (o *Options) keys(j findjob.Job, url *string, health jobs.ResilienceRow) an
 	}
 	return Verbose{o.Name, j.Namespace, meta("labels"), meta("annotations"),
 		Metadata{meta("creationTimestamp"), meta("generation"), meta("resourceVersion"), meta("uid")},
-		j.Object["kind"], j.Object["apiVersion"], j.Object["spec"], j.Object["status"], url, health}
+		j.Object["kind"], j.Object["apiVersion"], j.Object["spec"], j.Object["status"], url, health, nil}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/deviceuse"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -30,6 +31,8 @@ type report struct {
 	nodes     []state.Node // nil where they were not read
 	console   string
 	unseen    []string // what the user has no permission to read
+	// use is how busy its accelerators are, nil where that is not known.
+	use *deviceuse.Use
 }
 
 // loader reads the parts of a report in parallel. It collects what the user has no

@@ -122,6 +122,9 @@ func (r report) facts(w *writer, s jobs.Status, health jobs.Resilience) {
 	}
 	w.row("priority", priority)
 	w.row("devices", r.accelerators())
+	if ran, _ := jobs.RunTimes(j, s, w.now); ran != nil {
+		w.row("busy", jobtext.Utilization(r.use, *ran))
+	}
 	w.row("evicted", r.evictions())
 	w.row("retries", jobtext.Retries(health.Resume))
 	for _, n := range health.Bad[:min(len(health.Bad), mostNodes)] {

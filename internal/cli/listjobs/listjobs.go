@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/prometheusflags"
+	"github.com/hyperpod-cli/hyperpod/internal/deviceuse"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
@@ -38,6 +40,9 @@ type Options struct {
 	SortBy     string
 	// Since is the age of the oldest job to list; nil lists all.
 	Since *time.Duration
+	// Idle lists running jobs that do nothing with their accelerators.
+	Idle       bool
+	Prometheus prometheusflags.Flags
 }
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
@@ -53,6 +58,10 @@ RayClusters that have a queue label. SIZE is the number of pods and their
 accelerators, RUNTIME how long a job has run, WAITING how long it has waited to
 start. OWNER is the person who created it, if the job records that.
 
+With a Prometheus server that has metrics of dcgm-exporter or neuron-monitor,
+UTIL is how busy the job's accelerators were over the last 30 minutes, on
+average. --idle lists running jobs with less than 5 %.
+
 States: Pending, Preempted, Suspended, Starting, Running, Restarting, Succeeded,
 Failed.`,
 		Example: `  hyperpod list-jobs --all-namespaces
@@ -60,6 +69,7 @@ Failed.`,
   hyperpod list-jobs -A -o jsonpath='{.jobs[*].Name}'
   hyperpod list-jobs --mine --since 7d --sort-by waiting
   hyperpod list-jobs --sweep tune
+  hyperpod list-jobs -A --idle --prometheus https://prometheus.example.com
   hyperpod list-jobs --watch`,
 		Args: factory.NoArgs,
 		RunE: factory.RunE(o, nil, Run, runF),
@@ -74,6 +84,8 @@ Failed.`,
 	fs.BoolVar(&o.Verbose, "verbose", false, "print more keys in JSON and YAML: kind, queue, since, reason, pods")
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
 	fs.BoolVar(&o.Mine, "mine", false, "only jobs that you created")
+	fs.BoolVar(&o.Idle, "idle", false, "only running jobs whose accelerators do nothing (needs a Prometheus server)")
+	o.Prometheus.Add(cmd)
 	factory.OptionalAge(fs, &o.Since, "since", "only jobs created within this `duration`, for example 7d")
 	fs.BoolVar(&o.NoHeaders, "no-headers", false, "print the table without the titles of its columns")
 	factory.AddChoice(cmd, &o.SortBy, factory.Choice{Name: "sort-by", Usage: "order of the list: " + strings.Join(orders, ", ") + " (default: namespace and name)", Words: orders})
@@ -88,6 +100,15 @@ func (o *Options) Validate() error {
 	}
 	if o.Sweep != "" && o.Selector != "" {
 		return factory.Excludes("sweep", "selector")
+	}
+	if o.Watch && o.Idle {
+		return factory.Excludes("idle", "watch")
+	}
+	if o.Watch && o.Prometheus.Address != "" {
+		return factory.Excludes("prometheus", "watch")
+	}
+	if err := o.Prometheus.Validate(); err != nil {
+		return err
 	}
 	return o.Factory.CheckChoice(o.Sweep, o.Selector, o.Mine)
 }
@@ -111,12 +132,20 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	if o.Watch {
 		return watch(ctx, o, cluster, scope, format)
 	}
+	prom, err := o.prometheus()
+	if err != nil {
+		return err
+	}
 	st, err := state.Load(ctx, cluster.Client, scope.want(o), cluster.Now())
 	if err != nil {
 		return err
 	}
-	f.Missing(st.Missing)
-	rows := o.rows(st, cluster.Now())
+	use, missing, err := measure(ctx, prom, cluster, scope.namespace, st.Jobs)
+	if err != nil {
+		return err
+	}
+	f.Missing(slices.Concat(st.Missing, missing))
+	rows := o.rows(st, use, cluster.Now())
 	err = output.Print(f.IO, format, o.document(rows, state.UnreadOf(st.Missing)),
 		func() output.Table { return o.table(rows, cluster.Now()) },
 		func() []string { return names(rows) })
@@ -171,13 +200,19 @@ func (s scope) want(o *Options) state.Want {
 type row struct {
 	job    state.Job
 	status jobs.Status
+	// use is how busy its accelerators are, nil where that is not known.
+	use *deviceuse.Use
 }
 
-func (o *Options) rows(st *state.State, now time.Time) []row {
+func (o *Options) rows(st *state.State, use map[deviceuse.Key]deviceuse.Use, now time.Time) []row {
 	statuses := jobs.Statuses(st.Jobs, st.Workloads)
 	var out []row
 	for i, j := range st.Jobs {
-		if r := (row{j, statuses[i]}); o.wanted(r, now) {
+		r := row{job: j, status: statuses[i]}
+		if u, ok := use[deviceuse.Key{Namespace: j.Namespace, Name: j.Name}]; ok && r.status.State.HoldsDevices() {
+			r.use = &u
+		}
+		if o.wanted(r, now) && (!o.Idle || r.idle(now)) {
 			out = append(out, r)
 		}
 	}
@@ -192,8 +227,14 @@ func (o *Options) document(rows []row, missing []state.Unread) any {
 	for i, r := range rows {
 		list[i], statuses[i] = r.job, r.status
 	}
-	if o.Verbose || o.Sweep != "" {
+	if o.Verbose || o.Sweep != "" || o.measures() {
 		d := jobtext.VerboseList(list, statuses)
+		for i, r := range rows {
+			if r.use != nil {
+				share := r.use.Share()
+				d.Jobs[i].Utilization = &share
+			}
+		}
 		d.Missing = missing
 		return d
 	}
@@ -204,14 +245,14 @@ func (o *Options) document(rows []row, missing []state.Unread) any {
 
 // Table is the table of a single job.
 func Table(j state.Job, s jobs.Status, now time.Time) output.Table {
-	return table([]row{{j, s}}, now, false)
+	return table([]row{{job: j, status: s}}, now, false)
 }
 
 // TableOf is the table of several jobs; namespaces shows where they are.
 func TableOf(list []state.Job, statuses []jobs.Status, now time.Time, namespaces bool) output.Table {
 	rows := make([]row, len(list))
 	for i := range list {
-		rows[i] = row{list[i], statuses[i]}
+		rows[i] = row{job: list[i], status: statuses[i]}
 	}
 	return table(rows, now, namespaces)
 }
@@ -221,6 +262,9 @@ func (o *Options) table(rows []row, now time.Time) output.Table {
 	t := table(rows, now, o.AllNamespaces)
 	if o.Sweep != "" {
 		withParameters(&t, rows)
+	}
+	if o.measures() {
+		withUtilization(&t, rows)
 	}
 	t.NoHeader = o.NoHeaders
 	return t

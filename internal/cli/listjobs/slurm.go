@@ -39,6 +39,9 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	if err := factory.NoLabelsOnSlurm(o.Selector, o.Kind); err != nil {
 		return err
 	}
+	if o.measures() {
+		return errs.Usagef("the utilization of accelerators is known of Kubernetes clusters only")
+	}
 	format, err := f.Format()
 	if err != nil {
 		return err

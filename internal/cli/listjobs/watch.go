@@ -36,7 +36,7 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, s scope, format 
 
 // printChange writes one job object on a line, with the type of the change.
 func (o *Options) printChange(c *factory.Cluster, ch follow.Change) error {
-	if ch.Type == kube.Synced || !o.wanted(row{ch.Job, ch.Status}, c.Now()) {
+	if ch.Type == kube.Synced || !o.wanted(row{job: ch.Job, status: ch.Status}, c.Now()) {
 		return nil
 	}
 	if o.Verbose || o.Sweep != "" {
@@ -65,10 +65,10 @@ func (o *Options) liveTable(c *factory.Cluster, format output.Format) func(follo
 			synced = true
 			return draw()
 		}
-		if ch.Type == kube.Deleted || !o.wanted(row{ch.Job, ch.Status}, c.Now()) {
+		if ch.Type == kube.Deleted || !o.wanted(row{job: ch.Job, status: ch.Status}, c.Now()) {
 			delete(rows, ch.Job.UID)
 		} else {
-			rows[ch.Job.UID] = row{ch.Job, ch.Status}
+			rows[ch.Job.UID] = row{job: ch.Job, status: ch.Status}
 		}
 		if !synced {
 			return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/historystore"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/prometheusflags"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/history"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -33,6 +34,7 @@ type Options struct {
 	By           string
 	PricesFile   string
 	ProjectLabel string
+	Prometheus   prometheusflags.Flags
 }
 
 const week = 7 * 24 * time.Hour
@@ -54,6 +56,9 @@ by cause; the busiest and the idlest hour.
 The figures come from the store that "hyperpod record" writes. Without a store,
 they come from what the cluster still knows, without what was lent and idle.
 
+With a Prometheus server, UNUSED has the device-hours of jobs in which their
+accelerators did nothing.
+
 --prices adds costs: a team pays for what its jobs use, also where they borrow,
 and for its own quota that nobody uses. docs/history.md has the rule.`,
 		Example: `  hyperpod report --since 30d
@@ -72,6 +77,7 @@ and for its own quota that nobody uses. docs/history.md has the rule.`,
 	fs.StringVar(&o.PricesFile, "prices", "", "`file` with the price of an hour of each instance type")
 	fs.StringVar(&o.Directory, "directory", "", "folder of the store (default: that of the cluster in the state folder)")
 	fs.StringVar(&o.ProjectLabel, "project-label", historystore.DefaultProjectLabel, "label of jobs that names their project, without a store")
+	o.Prometheus.Add(cmd)
 	return cmd
 }
 
@@ -85,7 +91,7 @@ func (o *Options) Validate() error {
 	case o.Factory.Global.Output == string(output.FOCUS) && o.PricesFile == "":
 		return errs.Usagef("-o %s needs --prices: its rows are costs", output.FOCUS).Suggest(errs.Option("--prices", "FILE"))
 	}
-	return nil
+	return o.Prometheus.Validate()
 }
 
 func (o *Options) since() time.Duration {
@@ -106,6 +112,10 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	prom, err := o.Prometheus.Client(f)
+	if err != nil {
+		return err
+	}
 	data, source, now, err := o.read(ctx)
 	if err != nil {
 		return err
@@ -117,12 +127,16 @@ func Run(ctx context.Context, o *Options) error {
 	if ns := f.Global.Namespace; o.Team != "" || ns != "" {
 		opts.Keep = func(j history.Job) bool { return (o.Team == "" || j.Team == o.Team) && (ns == "" || j.Namespace == ns) }
 	}
+	var unmeasured error
+	if prom != nil {
+		opts.Busy, unmeasured = prometheusflags.Hours(ctx, prom, opts.From, opts.To)
+	}
 	d := report.Build(data, opts)
 	if err := o.print(format, d, now); err != nil {
 		return err
 	}
 	f.Notes(reporttext.Notes(d))
-	return nil
+	return unmeasured
 }
 
 // read returns the history: of the folder that is given, without asking a cluster; else of the cluster's store; else what
@@ -242,6 +256,9 @@ func (o *Options) table(d *report.Document) output.Table {
 	if d.Prices != nil {
 		t.Columns = append(t.Columns, output.Column{Title: "COST", Right: true}, output.Column{Title: "IDLE COST", Right: true, Yield: 4})
 	}
+	if d.Total.Measured != nil {
+		t.Columns = append(t.Columns, output.Column{Title: "UNUSED", Right: true})
+	}
 	if len(rows) == 0 {
 		return t
 	}
@@ -251,6 +268,9 @@ func (o *Options) table(d *report.Document) output.Table {
 		cells := output.T(reporttext.Name(r.Name), hours(r.Used), hours(r.Borrowed), hours(r.Lent), hours(r.Idle), hours(r.Waited), strconv.Itoa(r.Jobs))
 		if d.Prices != nil {
 			cells = append(cells, output.T(reporttext.Money(r.Cost), reporttext.Money(r.IdleCost))...)
+		}
+		if d.Total.Measured != nil {
+			cells = append(cells, output.T(hours(r.Unused))...)
 		}
 		t.Rows = append(t.Rows, cells)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/deviceuse"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/history"
 	"github.com/hyperpod-cli/hyperpod/internal/history/observe"
@@ -50,6 +51,10 @@ type Snapshot struct {
 	Rules order.Rules
 	// Trail are the used shares of accelerators, one for each TrailEvery, oldest first; nil where nothing was followed.
 	Trail map[history.NodeKey][]float64
+	// Use is how busy the accelerators of jobs are; nil where no Prometheus is asked.
+	Use map[deviceuse.Key]deviceuse.Use
+	// UseErr is why that is not known.
+	UseErr error
 }
 
 // Stale is a list that does not answer since a time.
@@ -103,10 +108,17 @@ func (s *Snapshot) Note() string {
 			parts = append(parts, p.text+strings.Join(slices.Compact(p.names), ", "))
 		}
 	}
-	if len(parts) == 0 {
-		return ""
+	text := ""
+	if len(parts) > 0 {
+		text = "some values are hidden (?): " + strings.Join(parts, "; ")
 	}
-	return "some values are hidden (?): " + strings.Join(parts, "; ")
+	if s.UseErr != nil {
+		if text != "" {
+			text += "; "
+		}
+		text += "utilization of jobs unknown: " + output.Safe(s.UseErr.Error())
+	}
+	return text
 }
 
 // Tab is one of the views.
@@ -237,6 +249,13 @@ func utilization(s *Snapshot) View {
 		percent = 100 * total.used / total.all
 	}
 	v.Summary = fmt.Sprintf("%d of %d accelerators used (%d %%), %d idle; %s", total.used, total.all, percent, max(0, total.healthy-total.used), healthy)
+	if s.Use != nil {
+		unused := int64(0)
+		for _, n := range unusedOf(s) {
+			unused += n
+		}
+		v.Summary += fmt.Sprintf("; %d allocated but idle", unused)
+	}
 	return v
 }
 
@@ -257,6 +276,7 @@ func teams(s *Snapshot) View {
 	r := quota.Build(s.State)
 	running, waiting, starved := 0, 0, 0
 	by := starvedBy(s, r)
+	unused := unusedOf(s)
 	for _, t := range r.Teams {
 		running, waiting = running+t.Running, waiting+t.Waiting
 		for _, row := range t.Resources {
@@ -278,9 +298,20 @@ func teams(s *Snapshot) View {
 			if t.State != quota.Active {
 				cells[0].Style = output.Bad
 			}
+			if s.Use != nil {
+				n := unused[queueResource{t.ClusterQueue, row.Resource}]
+				cell := output.Cell{Text: number(n)}
+				if n > 0 {
+					cell.Style = output.Warn
+				}
+				cells = slices.Insert(cells, 4, cell)
+			}
 			v.Table.Rows = append(v.Table.Rows, append(cells, output.Cell{Bar: &output.Bar{Full: max(0, row.Reserved-borrowed), Shaded: borrowed, Light: lent, Dotted: free}}))
 			v.Refs = append(v.Refs, Ref{Name: t.Name})
 		}
+	}
+	if s.Use != nil {
+		v.Table.Columns = slices.Insert(v.Table.Columns, 4, output.Column{Title: "UNUSED", Right: true, Yield: 1})
 	}
 	v.Summary = fmt.Sprintf("%s, %s with quota, %d waiting", words.Count(len(r.Teams), "team", "teams"), words.Count(running, "job", "jobs"), waiting)
 	if starved > 0 {
@@ -326,6 +357,9 @@ func tasks(s *Snapshot, user string) View {
 		}
 		row := output.T(t.Job.Name, t.Job.Namespace, string(t.Status.State), number(devices), cmp.Or(owner, "-"), cmp.Or(t.Job.Priority(), "-"), words.Age(s.Time.Sub(t.Status.Since)), cmp.Or(reasons[t.Job.UID], why(t.Status)))
 		row[2].Style = looks[t.Status.State]
+		if s.Use != nil {
+			row = slices.Insert(row, 4, utilizationOf(s, t))
+		}
 		if user != "" && owner != "" && owner != user {
 			for i := range row {
 				row[i].Style = output.Dim
@@ -333,6 +367,9 @@ func tasks(s *Snapshot, user string) View {
 		}
 		v.Table.Rows = append(v.Table.Rows, row)
 		v.Refs = append(v.Refs, Ref{t.Job.Namespace, t.Job.Name})
+	}
+	if s.Use != nil {
+		v.Table.Columns = slices.Insert(v.Table.Columns, 4, output.Column{Title: "UTIL", Right: true, Yield: 2})
 	}
 	var parts []string
 	for _, state := range byAttention {

@@ -71,6 +71,9 @@ func Facts(d *report.Document) [][2]string {
 		out = append(out, [2]string{"busiest hour", fmt.Sprintf("%02d:00 UTC, %s on average", busiest.Hour, Devices(busiest.Used))},
 			[2]string{"idlest hour", fmt.Sprintf("%02d:00 UTC, %s on average", idlest.Hour, Devices(idlest.Used))})
 	}
+	if d.Total.Measured != nil {
+		out = append(out, [2]string{"allocated but unused", fmt.Sprintf("%s of %s that were measured", Hours(d.Total.Unused), Hours(d.Total.Measured))})
+	}
 	if p := d.Prices; p != nil {
 		out = append(out, [2]string{"prices", strings.TrimSuffix(fmt.Sprintf("%s of %s, %s", p.Currency, p.Date, p.Source), ", ")})
 		if p.Total != nil {
