@@ -143,6 +143,7 @@ func Run(ctx context.Context, o *Options) error {
 		if err != nil {
 			return func() tea.Msg { return returned{err} }
 		}
+		cmd.hold = f.HoldInterrupts
 		return tea.Exec(cmd, func(err error) tea.Msg { return returned{err} })
 	}
 	m.pods = func(node string) tea.Cmd {
@@ -150,9 +151,6 @@ func Run(ctx context.Context, o *Options) error {
 			pods, err := state.ListPods(ctx, feed.connected(), "", kube.ListOptions{FieldSelector: "spec.nodeName=" + node})
 			return loaded{dashboardview.PodsOf(node, pods, c.Now()), err}
 		}
-	}
-	if f.HoldInterrupts != nil {
-		defer f.HoldInterrupts()()
 	}
 	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(f.IO.In), tea.WithOutput(f.IO.Out), tea.WithoutSignalHandler()).Run()
 	if m.failure != nil {
@@ -195,7 +193,7 @@ func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster, meas
 	}
 	f.MissingFigures(st.Missing)
 	var rules order.Reader
-	s := &dashboardview.Snapshot{Time: st.Taken, State: st, Rules: rules.Rules(ctx, c.Client, st.Workloads)}
+	s := &dashboardview.Snapshot{Time: st.Taken, Namespace: f.Global.Namespace, State: st, Rules: rules.Rules(ctx, c.Client, st.Workloads)}
 	for i, status := range jobs.Statuses(st.Jobs, st.Workloads) {
 		if f.Global.Namespace != "" && st.Jobs[i].Namespace != f.Global.Namespace {
 			continue
@@ -222,7 +220,11 @@ func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster, meas
 }
 
 // command runs a command line of this program on the terminal, and waits for Enter after it.
-type command struct{ cmd *exec.Cmd }
+type command struct {
+	cmd *exec.Cmd
+	// hold lets Ctrl-C end only the command, not the dashboard; nil where there is no terminal.
+	hold func() (release func())
+}
 
 // newCommand makes a command that ends with ctx.
 func newCommand(ctx context.Context, args, globals []string) (*command, error) {
@@ -234,7 +236,7 @@ func newCommand(ctx context.Context, args, globals []string) (*command, error) {
 	if !slices.Contains([]string{"get-log", "patch-job", "cancel-job"}, args[0]) { // those print no table
 		args = append(args, "-o", "table")
 	}
-	return &command{exec.CommandContext(ctx, self, args...)}, nil
+	return &command{cmd: exec.CommandContext(ctx, self, args...)}, nil
 }
 
 // SetStdin, SetStdout and SetStderr implement tea.ExecCommand.
@@ -244,6 +246,9 @@ func (c *command) SetStderr(w io.Writer) { c.cmd.Stderr = w }
 
 // Run implements tea.ExecCommand.
 func (c *command) Run() error {
+	if c.hold != nil {
+		defer c.hold()()
+	}
 	err := c.cmd.Run()
 	fmt.Fprint(c.cmd.Stderr, "\npress Enter to return to the dashboard ")
 	_, _ = bufio.NewReader(c.cmd.Stdin).ReadString('\n')

@@ -361,7 +361,7 @@ func (f *feed) snapshot(now time.Time) *dashboardview.Snapshot {
 		}
 		return &same
 	}
-	s := &dashboardview.Snapshot{Time: now, State: f.shown.state, Rules: f.shown.rules, LostSince: f.ended, LostBy: f.why, Use: f.use, UseErr: f.useErr}
+	s := &dashboardview.Snapshot{Time: now, Namespace: f.namespace, State: f.shown.state, Rules: f.shown.rules, LostSince: f.ended, LostBy: f.why, Use: f.use, UseErr: f.useErr}
 	if f.ended.IsZero() {
 		s.Stale, s.LostSince = f.stale()
 	}

@@ -5,6 +5,7 @@ package historystore
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -35,10 +36,25 @@ func Dir(f *factory.Factory, c *factory.Cluster, given string) (string, error) {
 	return filepath.Join(dir, "history", folder(Cluster(c))), nil
 }
 
+// Forget deletes the store of a sandbox: a new sandbox of its name has other jobs.
+func Forget(f *factory.Factory, sandbox string) error {
+	dir, err := config.StateDir(f.Env)
+	if err != nil {
+		return err
+	}
+	dir = filepath.Join(dir, "history", folder(ofSandbox(sandbox)))
+	if err := os.RemoveAll(dir); err != nil {
+		return errs.New("cannot delete the history of sandbox "+sandbox, errs.FileReason(err)).WithFact("folder", dir).WithCause(err)
+	}
+	return nil
+}
+
+func ofSandbox(name string) string { return "sandbox " + name }
+
 // Cluster names a cluster in its store.
 func Cluster(c *factory.Cluster) string {
 	if c.Sandbox != "" {
-		return "sandbox " + c.Sandbox
+		return ofSandbox(c.Sandbox)
 	}
 	return c.Server()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/historystore"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -73,6 +74,9 @@ func runDelete(ctx context.Context, o *deleteOptions) error {
 		return err
 	}
 	if err := sandbox.Delete(ctx, path, o.factory.SandboxOptions()); err != nil {
+		return err
+	}
+	if err := historystore.Forget(o.factory, o.name); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(o.factory.IO.Out, "Deleted sandbox %s\n", o.name)

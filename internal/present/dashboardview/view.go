@@ -36,9 +36,11 @@ type Task struct {
 
 // Snapshot is what is known of a cluster at a time.
 type Snapshot struct {
-	Time  time.Time
-	State *state.State
-	Tasks []Task
+	Time time.Time
+	// Namespace limits the jobs; "" is all.
+	Namespace string
+	State     *state.State
+	Tasks     []Task
 	// LostSince is when the connection was lost, the zero time while there is one.
 	LostSince time.Time
 	// LostBy is what ended the connection; nil is unknown.
@@ -340,7 +342,7 @@ func known(n *int64) string {
 // tasks has a row for each job: those that wait first, then those that run, then the others.
 func tasks(s *Snapshot, user string) View {
 	v := View{Table: output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "NAMESPACE", Yield: 3}, {Title: "STATE", Keep: true}, {Title: "DEVICES", Right: true}, {Title: "OWNER", Yield: 2},
-		{Title: "PRIORITY", Yield: 4}, {Title: "SINCE", Right: true, Yield: 1, Ticks: true}, {Title: "REASON", Yield: 5}}, Empty: "no jobs"}}
+		{Title: "PRIORITY", Yield: 4}, {Title: "SINCE", Right: true, Yield: 1, Ticks: true}, {Title: "REASON", Yield: 5}}, Empty: noJobs(s)}}
 	list := slices.Clone(s.Tasks)
 	rank := func(t Task) int { return slices.Index(byAttention, t.Status.State) }
 	slices.SortStableFunc(list, func(a, b Task) int {
@@ -377,8 +379,15 @@ func tasks(s *Snapshot, user string) View {
 			parts = append(parts, fmt.Sprintf("%d %s", numbers[state], strings.ToLower(string(state))))
 		}
 	}
-	v.Summary = cmp.Or(strings.Join(parts, ", "), "no jobs")
+	v.Summary = cmp.Or(strings.Join(parts, ", "), noJobs(s))
 	return v
+}
+
+func noJobs(s *Snapshot) string {
+	if s.Namespace != "" {
+		return "no jobs in namespace " + s.Namespace
+	}
+	return "no jobs"
 }
 
 // reasons says why jobs wait for quota, in the words of get-queue, by UID.
