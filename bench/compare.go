@@ -24,12 +24,15 @@ type goal struct {
 	budget      float64 // 0: there is none
 }
 
-func (g goal) print(all []contender, medians []time.Duration) {
+// judge prints what a goal's contender takes of the other, and keeps it.
+func (b *bench) judge(g goal, all []contender, medians []time.Duration) {
+	ratio := float64(medians[g.of]) / float64(medians[g.against])
+	b.results.Ratios = append(b.results.Ratios, ratioOf{all[g.of].name, all[g.against].name, ratio, g.budget})
 	budget := ""
 	if g.budget > 0 {
 		budget = fmt.Sprintf(" (budget %.2f)", g.budget)
 	}
-	fmt.Printf("  %s takes %.2f of %s%s\n", all[g.of].name, float64(medians[g.of])/float64(medians[g.against]), all[g.against].name, budget)
+	fmt.Printf("  %s takes %.2f of %s%s\n", all[g.of].name, ratio, all[g.against].name, budget)
 }
 
 type usage struct {
@@ -81,9 +84,10 @@ func (b *bench) compare(ctx context.Context, title string, env []string, all []c
 	for i, c := range all {
 		medians[i] = median(walls[i])
 		fmt.Printf("%-44s %8.1f %8.1f %8.1f %8.0f\n", c.name, ms(medians[i]), ms(slices.Min(walls[i])), ms(median(cpus[i])), rss[i])
+		b.results.Figures = append(b.results.Figures, figure{title, c.name, ms(medians[i]), ms(slices.Min(walls[i])), ms(median(cpus[i])), rss[i]})
 	}
 	for _, g := range goals {
-		g.print(all, medians)
+		b.judge(g, all, medians)
 	}
 	return medians, nil
 }

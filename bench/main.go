@@ -25,6 +25,7 @@ func main() {
 	workloads := flag.Int("workloads", 5000, "workloads of the quota part, in 200 queues")
 	queues := flag.Int("queues", 10, "queues of the verdict part, with 60 workloads each")
 	bare := flag.String("bare", "", "internal: download the lists named as arguments with this kubeconfig, and nothing else")
+	into := flag.String("json", "", "file that gets the figures of the comparisons")
 	plain := flag.Bool("plain", false, "internal: with -bare, ask for answers that are not compressed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -33,7 +34,7 @@ func main() {
 		check(download(ctx, *bare, *plain, flag.Args()))
 		return
 	}
-	check(run(ctx, strings.Split(*only, ","), *runs, *workloads, *queues, *logTime))
+	check(run(ctx, strings.Split(*only, ","), *runs, *workloads, *queues, *logTime, *into))
 }
 
 func check(err error) {
@@ -43,7 +44,7 @@ func check(err error) {
 	}
 }
 
-func run(ctx context.Context, only []string, runs, workloads, queues int, logTime time.Duration) error {
+func run(ctx context.Context, only []string, runs, workloads, queues int, logTime time.Duration, into string) error {
 	dir, err := os.MkdirTemp("", "hyperpod-bench-")
 	if err != nil {
 		return err
@@ -69,6 +70,9 @@ func run(ctx context.Context, only []string, runs, workloads, queues int, logTim
 			if err := part.run(ctx); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)
 			}
+			if err := b.results.write(into); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -77,6 +81,7 @@ func run(ctx context.Context, only []string, runs, workloads, queues int, logTim
 type bench struct {
 	dir, hyperpod, kubectl, kueuectl string
 	runs, workloads                  int
+	results                          results
 }
 
 func (b *bench) build(ctx context.Context) error {
