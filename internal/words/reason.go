@@ -19,6 +19,8 @@ func PreemptionReason(reason string) string {
 		return "fair sharing in the cohort"
 	case "InCohortReclaimWhileBorrowing":
 		return "lower priority in the cohort"
+	case "FlavorMigration":
+		return "its variant with a better flavor fits"
 	}
 	return reason
 }

@@ -146,11 +146,16 @@ func misplaced(t *kueue.TopologyAssignment) string {
 		if len(s.ValuesPerLevel) != len(t.Levels) {
 			return fmt.Sprintf("slice %d has values of %d levels, of %d", i, len(s.ValuesPerLevel), len(t.Levels))
 		}
+		same := true // all domains have the same values
 		for k := range s.ValuesPerLevel {
 			v := &s.ValuesPerLevel[k]
+			same = same && v.Universal != nil
 			if v.Universal == nil && (v.Individual == nil || len(v.Individual.Roots) < n) {
 				return fmt.Sprintf("slice %d lacks values of level %s", i, t.Levels[k])
 			}
+		}
+		if same && n > 1 {
+			return fmt.Sprintf("slice %d names one domain %d times", i, n)
 		}
 	}
 	return ""

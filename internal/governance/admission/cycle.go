@@ -30,6 +30,7 @@ const (
 	blocked                // would get it, but the pods of others are not ready
 	undecided              // behind a blocked entry
 	evicted                // loses its quota: no node replaces a failed one
+	migrating              // waits for the variant that it replaces
 )
 
 // entry is the head of one ClusterQueue in one cycle.
@@ -41,6 +42,7 @@ type entry struct {
 	assignment flavorassigner.Assignment
 	targets    []*preemption.Target
 	replaces   *preemption.Target // old slice of an elastic job
+	migrates   *workload.Info     // the variant that it replaces
 
 	fate       fate
 	message    string
@@ -185,6 +187,12 @@ func (r *round) preempt(targets []*preemption.Target) {
 // (processEntry in scheduler.go).
 func (e *Engine) process(ctx context.Context, en *entry, r *round) {
 	snap, preempted := r.snap, r.preempted
+	variant := isVariant(en)
+	if variant && sibling(en, 1) != nil {
+		en.skip("A more favorable variant is already admitted")
+		en.reason = kueue.WorkloadQuotaReservedReasonPendingEvaluation
+		return
+	}
 	usage, fit := e.refresh(ctx, en, r)
 	mode := en.assignment.RepresentativeMode()
 	switch {
@@ -236,7 +244,9 @@ func (e *Engine) process(ctx context.Context, en *entry, r *round) {
 	en.targets, en.replaces = others, replaces
 
 	if mode != flavorassigner.Preempt {
-		en.fate = admitted
+		if !variant || !en.migrate() {
+			en.fate = admitted
+		}
 		return
 	}
 	en.reason = kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads

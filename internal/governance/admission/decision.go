@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/features"
 	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
+	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 )
 
 // Outcome is the short answer of [Engine.Probe].
@@ -51,7 +52,8 @@ const (
 	EventPending EventKind = "Pending"
 	// EventPlaced: it held quota and got its place in the topology, in a second pass.
 	EventPlaced EventKind = "Placed"
-	// EventEvicted: it lost its quota because no node replaces a failed one, and was queued again.
+	// EventEvicted: it lost its quota because no node replaces a failed one or its variant By with a better flavor
+	// fits, and was queued again.
 	EventEvicted EventKind = "Evicted"
 	// EventReplaced: an elastic job's old slice, finished because the new one started.
 	EventReplaced EventKind = "Replaced"
@@ -171,7 +173,7 @@ func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue, reserves
 	if e.ordersByUse(cq) {
 		out = append(out, NotModelledAdmission)
 	}
-	if e.variants(cq) {
+	if e.variants(cq) && !concurrentadmission.IsVariant(w) {
 		out = append(out, NotModelledConcurrent)
 	}
 	if rules := cq.Spec.AdmissionChecksStrategy; reserves && rules != nil && slices.ContainsFunc(rules.AdmissionChecks, func(r kueue.AdmissionCheckStrategyRule) bool {

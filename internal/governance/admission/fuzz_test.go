@@ -80,7 +80,8 @@ func survives(t *testing.T, docs []document, changes []byte) {
 		}
 		objs = append(objs, got...)
 	}
-	e, err := New(Config{FairSharing: len(changes) == 1, Now: func() time.Time { return noon }})
+	gates := map[string]bool{"ConcurrentAdmission": len(objs)%2 == 0, "TASFailedNodeReplacementFailFast": len(changes) == 1}
+	e, err := New(Config{FairSharing: len(changes) == 1, Gates: gates, Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,11 @@ func fuzzed(t testing.TB) []document {
 	f.team("a", "all", "8", preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny), borrowingLimit("4"), two)
 	f.team("b", "all", "8", strict, weight("2"))
 	f.add(&kueue.Cohort{ObjectMeta: metav1.ObjectMeta{Name: "all"}, Spec: kueue.CohortSpec{ParentName: "root"}},
-		&kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "check"}, Spec: kueue.AdmissionCheckSpec{ControllerName: "x"}},
+		&kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "check"}, Spec: kueue.AdmissionCheckSpec{ControllerName: kueue.ProvisioningRequestControllerName}},
+		f.job("a", "moves", 1, onNode("n1"), failed("n1")),
+		f.job("a", "comes", 1, delayed),
+		f.job("b", "better", 1, variant("a100")),
+		f.job("b", "worse", 1, running, variant("spare")),
 		&corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "limits", Namespace: "a"}, Spec: corev1.LimitRangeSpec{
 			Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{gpu: resource.MustParse("8")}}}}},
 		f.job("a", "runs", 2, running, func(w *kueue.Workload) {

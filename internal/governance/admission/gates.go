@@ -147,8 +147,6 @@ func withoutHashes() (restore func()) {
 
 // notModelled are gates whose behaviour needs controllers this package has not.
 var notModelled = []featuregate.Feature{
-	features.ConcurrentAdmission,
-	features.MultiKueueOrchestratedPreemption,
 	features.SchedulerLibraryIntegration,
 	features.KueueDRAIntegrationConsumableCapacity,
 }

@@ -210,6 +210,9 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 	case preempting:
 		d.Outcome = AdmittedByPreempting
 		d.Preempts = e.preemptions(own.targets)
+	case migrating:
+		d.Outcome = AdmittedByPreempting
+		d.Preempts = e.preemptions([]*preemption.Target{{WorkloadInfo: own.migrates, Reason: kueue.WorkloadEvictedByFlavorMigration, WorkloadCq: own.cq}})
 	case blocked:
 		d.Outcome, d.NotReady = Waits, own.waitsFor
 	default:

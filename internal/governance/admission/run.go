@@ -213,6 +213,10 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 	}
 	for _, en := range decided {
 		switch en.fate {
+		case migrating:
+			more := e.evictSibling(ctx, en)
+			changed = changed || len(more) > 0
+			events = append(events, more...)
 		case admitted:
 			if en.replaces != nil {
 				events = append(events, e.replace(ctx, en))
@@ -244,7 +248,7 @@ func (e *Engine) event(en *entry) Event {
 	switch en.fate {
 	case skipped, gated:
 		ev.Kind = EventSkipped
-	case preempting:
+	case preempting, migrating:
 		ev.Kind, ev.Flavors, ev.Borrowed = EventPreempting, en.podSets, en.borrowed
 	case admitted:
 		ev.Kind, ev.Flavors, ev.Borrowed = EventAdmitted, en.podSets, en.borrowed

@@ -19,7 +19,7 @@ type Cycle struct {
 	Preempted []Preemption
 	// Replaced are elastic jobs' old slices, replaced by new ones.
 	Replaced []Eviction
-	// Evicted lost their quota because no node replaces a failed one.
+	// Evicted lost their quota because no node replaces a failed one, or a variant with a better flavor fits.
 	Evicted []Eviction
 	// Pending were evaluated and stay at the head of their queues. Inadmissible were
 	// evaluated, and Kueue puts them aside until something changes. NotQueued are in no

@@ -137,7 +137,7 @@ func Warning(w *admission.Warning) string {
 	case admission.MaybeOrderedByUse:
 		return "ClusterQueues that ask for admission fair sharing (Kueue may have it on), whose order by past use is not modelled: " + someOf(w.Names)
 	case admission.ConcurrentQueues:
-		return "ClusterQueues with concurrent admission, which is not modelled: " + someOf(w.Names)
+		return "ClusterQueues with concurrent admission, whose new variants of jobs are not modelled: " + someOf(w.Names)
 	case admission.ClaimingWorkloads:
 		return "workloads with resource claims, whose devices are not counted: " + someOf(w.Names)
 	case admission.OwnClaims:

@@ -59,6 +59,7 @@ func (in *input) kinds() []string {
 type effects struct {
 	cycles, admissions, borrowed, preemptions, partial int
 	evictions                                          int // no node replaced a failed one
+	migrations                                         int // of variants to a better flavor
 	// of counts, by kind of input, the decisions that only this kind can bring about.
 	of map[string]int
 }
@@ -72,6 +73,7 @@ func (e *effects) add(o *effects) {
 	e.preemptions += o.preemptions
 	e.partial += o.partial
 	e.evictions += o.evictions
+	e.migrations += o.migrations
 	for k, n := range o.of {
 		e.of[k] += n
 	}
@@ -104,6 +106,9 @@ func (e *effects) change(in *input, before, now *kueue.Workload) {
 	case has && !had:
 		e.admissions++
 		e.admission(in, now)
+	}
+	if c := apimeta.FindStatusCondition(now.Status.Conditions, kueue.WorkloadEvicted); had && !workload.HasQuotaReservation(now) && c != nil && c.Reason == kueue.WorkloadEvictedByFlavorMigration {
+		e.migrations++
 	}
 	if had && workload.HasTopologyAssignmentsPending(before) && workload.HasQuotaReservation(now) && !workload.HasTopologyAssignmentsPending(now) {
 		e.of[delayedTopology]++ // placed in a second pass
@@ -239,7 +244,7 @@ func (e *effects) demand(t *testing.T, inputs map[string]int, all int) {
 }
 
 func (e *effects) String() string {
-	return fmt.Sprintf("%d cycles, %d admissions (%d that borrow, %d partial), %d preemptions, %d evictions because of nodes", e.cycles, e.admissions, e.borrowed, e.partial, e.preemptions, e.evictions)
+	return fmt.Sprintf("%d cycles, %d admissions (%d that borrow, %d partial), %d preemptions, %d evictions because of nodes, %d migrations of variants", e.cycles, e.admissions, e.borrowed, e.partial, e.preemptions, e.evictions, e.migrations)
 }
 
 // counts lists how many inputs of each kind there were, and how many effects.

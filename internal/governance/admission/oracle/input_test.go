@@ -15,6 +15,7 @@ import (
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/constants"
+	controllerconsts "sigs.k8s.io/kueue/pkg/controller/constants"
 	"sigs.k8s.io/kueue/pkg/workload"
 	"sigs.k8s.io/kueue/pkg/workloadslicing"
 )
@@ -89,8 +90,13 @@ func newInput(seed int, full bool) *input {
 			{config.LessThanOrEqualToFinalShare, config.LessThanInitialShare},
 		})}
 	}
-	if seed%5 == 4 {
+	switch seed % 10 {
+	case 4, 9:
 		in.gates = pick(r, gateSets)
+	case 1:
+		in.gates = map[string]bool{"ConcurrentAdmission": true}
+	case 6:
+		in.gates = map[string]bool{"MultiKueueOrchestratedPreemption": true}
 	}
 	list := in.generate(r)
 	in.make = func() []client.Object {
@@ -126,6 +132,9 @@ func qty(n int) *resource.Quantity { return resource.NewQuantity(int64(n), resou
 func (in *input) generate(r *rand.Rand) []client.Object {
 	var out []client.Object
 	flavors := []string{"f0", "f1"}[:1+r.IntN(2)]
+	if in.gates["ConcurrentAdmission"] {
+		flavors = []string{"f0", "f1"}
+	}
 	for i, f := range flavors {
 		rf := &kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: f}}
 		if in.tas {
@@ -218,6 +227,13 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 			cq.Spec.FairSharing = &kueue.FairSharing{Weight: qty(r.IntN(4))}
 		}
 		cq.Spec.ResourceGroups = in.quotas(r, flavors, cq.Spec.CohortName != "", true)
+		if in.gates["ConcurrentAdmission"] && chance(r, 50) {
+			cq.Spec.ConcurrentAdmissionPolicy = &kueue.ConcurrentAdmissionPolicy{Migration: kueue.ConcurrentAdmissionMigration{Mode: kueue.ConcurrentAdmissionTryPreferredFlavors,
+				Constraints: &kueue.ConcurrentAdmissionConstraints{LastAcceptableFlavorName: ptr.To(kueue.ResourceFlavorReference(pick(r, flavors)))}}}
+			if chance(r, 20) {
+				cq.Spec.ConcurrentAdmissionPolicy.Migration.Constraints = nil
+			}
+		}
 		if in.checks && chance(r, 60) {
 			rules := []kueue.AdmissionCheckStrategyRule{{Name: "check-a"}}
 			if chance(r, 50) {
@@ -246,10 +262,16 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 		if in.elastic && len(in.late) > 0 && chance(r, 25) {
 			w = grown(r, pick(r, in.late), n)
 		}
-		if n < first {
-			out = append(out, w)
-		} else {
-			in.late = append(in.late, w)
+		list := []*kueue.Workload{w}
+		if in.gates["ConcurrentAdmission"] {
+			list = variants(r, w, flavors)
+		}
+		for _, w := range list {
+			if n < first {
+				out = append(out, w)
+			} else {
+				in.late = append(in.late, w)
+			}
 		}
 	}
 	return out
@@ -272,6 +294,29 @@ func (in *input) use(r *rand.Rand, lq *kueue.LocalQueue) {
 		lq.Status.FairSharing = &kueue.LocalQueueFairSharingStatus{AdmissionFairSharingStatus: &kueue.LocalQueueAdmissionFairSharingStatus{
 			ConsumedResources: corev1.ResourceList{gpu: *qty(r.IntN(4)), cpu: *qty(r.IntN(3))}, LastUpdate: metav1.NewTime(now)}}
 	}
+}
+
+// variants are a workload once for each flavor, as concurrent admission makes them, in any order.
+func variants(r *rand.Rand, w *kueue.Workload, flavors []string) []*kueue.Workload {
+	var out []*kueue.Workload
+	for i, f := range flavors {
+		v := w.DeepCopy()
+		v.Name, v.UID = fmt.Sprintf("%s-%d", w.Name, i), types.UID(fmt.Sprintf("%s-%d", w.UID, i))
+		v.OwnerReferences = []metav1.OwnerReference{{APIVersion: kueue.SchemeGroupVersion.String(), Kind: "Workload", Name: w.Name, UID: w.UID}}
+		metav1.SetMetaDataAnnotation(&v.ObjectMeta, controllerconsts.WorkloadAllowedResourceFlavorAnnotation, f)
+		v.Spec.PreemptionGates = []kueue.PreemptionGate{{Name: controllerconsts.ConcurrentAdmissionPreemptionGate}}
+		if chance(r, 40) {
+			openGate(v)
+		}
+		out = append(out, v)
+	}
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// openGate opens the preemption gate of a workload.
+func openGate(w *kueue.Workload) {
+	w.Status.PreemptionGates = []kueue.PreemptionGateState{{Name: w.Spec.PreemptionGates[0].Name, Position: kueue.PreemptionGatePositionOpen, LastTransitionTime: metav1.NewTime(now)}}
 }
 
 // grown is a new slice of an elastic job, with more pods than the old one.
@@ -338,6 +383,12 @@ func (in *input) workload(r *rand.Rand, n, teams int, flavors []string) *kueue.W
 		},
 		// The later, the more important: so that there is somebody to preempt for.
 		Spec: kueue.WorkloadSpec{QueueName: "lq", Priority: ptr.To(int32(r.IntN(6) + n/5)), Active: ptr.To(true)},
+	}
+	if in.gates["MultiKueueOrchestratedPreemption"] && chance(r, 50) {
+		w.Spec.PreemptionGates = []kueue.PreemptionGate{{Name: "kueue.x-k8s.io/multikueue"}}
+		if chance(r, 40) {
+			openGate(w)
+		}
 	}
 	if in.byUse != nil {
 		w.Spec.QueueName = kueue.LocalQueueName(pick(r, in.localQueues()))

@@ -206,7 +206,7 @@ func (r *real) react(p change) {
 		// the job reconciler); the workload controller requeues.
 		w := p.now.DeepCopy()
 		ev := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted)
-		workload.SetRequeuedCondition(w, ev.Reason, ev.Message, true)
+		workload.SetRequeuedCondition(w, ev.Reason, ev.Message, ev.Reason == kueue.WorkloadEvictedByPreemption || ev.Reason == kueue.WorkloadEvictedDueToNodeFailures)
 		reason := workload.UnadmittedWorkloadReasonWithFallback(kueue.WorkloadQuotaReservedReasonPendingEvaluation, kueue.WorkloadPending) //nolint:staticcheck
 		workload.UnsetQuotaReservationWithCondition(w, reason, ev.Message, r.clock.Now())
 		for i := range w.Status.AdmissionChecks {
