@@ -54,6 +54,15 @@ func (ev nodeEvent) noted(old *kueue.Workload) *kueue.Workload {
 	return w
 }
 
+// alone reports that a workload may need a second pass. With fair sharing Kueue tries one workload of each queue in a
+// cycle. Of several that need a second pass that one is any, cycle after cycle, so that no run of Kueue repeats another.
+func alone(in *input, s side, k client.ObjectKey, others []client.ObjectKey) bool {
+	return in.fair == nil || !slices.ContainsFunc(others, func(o client.ObjectKey) bool {
+		w := s.workload(o)
+		return o != k && workload.NeedsSecondPass(w) && w.Status.Admission.ClusterQueue == s.workload(k).Status.Admission.ClusterQueue
+	})
+}
+
 // turn makes a node fail, or a failed one ready, and finds the workloads on it. Kueue evicts a workload at its second
 // failed node without the scheduler, so no workload gets a second one. Kueue keeps replacing a node that is ready again,
 // if that was to be replaced; so such a node stays as it is.
@@ -71,7 +80,8 @@ func turn(r *rand.Rand, in *input, s side, running []client.ObjectKey, down map[
 	}
 	for _, k := range running {
 		w := s.workload(k)
-		if !ev.ready && len(w.Status.UnhealthyNodes) == 0 && utiltas.HasTASAssignmentOnNode(w.Status.Admission, n.Name) {
+		marked := slices.ContainsFunc(ev.of, func(o client.ObjectKey) bool { return in.fair != nil && o.Namespace == k.Namespace })
+		if !ev.ready && !marked && alone(in, s, k, running) && len(w.Status.UnhealthyNodes) == 0 && utiltas.HasTASAssignmentOnNode(w.Status.Admission, n.Name) {
 			ev.of = append(ev.of, k)
 		}
 	}
@@ -178,7 +188,7 @@ func record(in *input, s side, seen *effects) []cycle {
 			}
 		}
 		if in.checks && len(running) > 0 && r.IntN(2) == 0 {
-			if k := running[r.IntN(len(running))]; len(s.workload(k).Status.AdmissionChecks) > 0 {
+			if k := running[r.IntN(len(running))]; len(s.workload(k).Status.AdmissionChecks) > 0 && alone(in, s, k, running) {
 				c.passed = append(c.passed, k)
 				s.pass(k)
 				seen.change(in, before[k], s.workload(k))
