@@ -142,6 +142,10 @@ type Decision struct {
 	// NotReady are the workloads ("namespace/name") whose pods are not ready, where Kueue
 	// admits nothing before they are (Reason WaitingForPodsReady).
 	NotReady []string
+	// Leaving are the workloads ("namespace/name") that are being evicted already and have to
+	// be gone first. Where nobody else has to make room, the outcome is Waits (Reason
+	// WaitingForPreemptedWorkloads).
+	Leaving []string
 	// Ahead is the number of waiting workloads of the same ClusterQueue that stand before it.
 	Ahead int
 	// Behind is how many of those must start first, as its ClusterQueue is StrictFIFO;

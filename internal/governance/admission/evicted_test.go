@@ -10,6 +10,29 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
+// TestProbeLeaving: a workload that is being evicted is not preempted again. If nobody else has to make room, the job
+// waits for its pods to end.
+func TestProbeLeaving(t *testing.T) {
+	leaving := func(w *kueue.Workload) {
+		w.Status.Conditions = append(w.Status.Conditions, metav1.Condition{Type: kueue.WorkloadEvicted, Status: metav1.ConditionTrue, Reason: kueue.WorkloadEvictedByPreemption})
+	}
+	for _, c := range []struct {
+		gpus    int
+		want    Outcome
+		targets int
+	}{{4, Waits, 0}, {8, AdmittedByPreempting, 1}} {
+		f := newFixture().team("a", "", "8", preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyNever))
+		f.add(f.job("a", "leaves", 4, running, leaving), f.job("a", "stays", 4, running))
+		e := f.engine(t, Config{})
+		e.KeepEvictions()
+		d := probe(t, e, f.job("a", "new", c.gpus, prio(5)))
+		if d.Outcome != c.want || d.Reason != kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads || len(d.Preempts) != c.targets ||
+			len(d.Leaving) != 1 || d.Leaving[0] != "a/leaves" {
+			t.Errorf("%d: %s %s, preempts %v, leaving %v", c.gpus, d.Outcome, d.Reason, d.Preempts, d.Leaving)
+		}
+	}
+}
+
 // TestProbeEvicted: a workload whose pods were not ready in time competes with the
 // heads of other queues by its eviction, not by its creation, unless Kueue is configured
 // otherwise; one that was preempted keeps its position.

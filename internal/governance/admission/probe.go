@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/util/priority"
 	"sigs.k8s.io/kueue/pkg/workload"
+	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 )
 
 // tieRepeats is how often a decision is made that may come out in several ways, and
@@ -209,7 +210,18 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 		}
 	case preempting:
 		d.Outcome = AdmittedByPreempting
-		d.Preempts = e.preemptions(own.targets)
+		var more []*preemption.Target
+		for _, t := range own.targets {
+			if workloadevict.IsEvicted(t.WorkloadInfo.Obj) {
+				d.Leaving = append(d.Leaving, string(workload.Key(t.WorkloadInfo.Obj)))
+			} else {
+				more = append(more, t)
+			}
+		}
+		slices.Sort(d.Leaving)
+		if d.Preempts = e.preemptions(more); len(more) == 0 {
+			d.Outcome = Waits
+		}
 	case migrating:
 		d.Outcome = AdmittedByPreempting
 		d.Preempts = e.preemptions([]*preemption.Target{{WorkloadInfo: own.migrates, Reason: kueue.WorkloadEvictedByFlavorMigration, WorkloadCq: own.cq}})

@@ -53,6 +53,10 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 		head := c.Engine.Pending(d.ClusterQueue)[0]
 		q.Head = head.Namespace + "/" + c.In.JobName(head.Namespace, head.Name)
 	}
+	for _, key := range d.Leaving {
+		ns, name, _ := strings.Cut(key, "/")
+		q.WaitsForEvicted = append(q.WaitsForEvicted, ns+"/"+c.In.JobName(ns, name))
+	}
 	for _, key := range d.NotReady {
 		ns, name, _ := strings.Cut(key, "/")
 		q.WaitsForPods = append(q.WaitsForPods, ns+"/"+c.In.JobName(ns, name))

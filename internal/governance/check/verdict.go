@@ -238,6 +238,9 @@ type Quota struct {
 	// WaitsForPods are the jobs ("namespace/job") whose pods are not ready, where Kueue
 	// admits no job before they are (waitForPodsReady.blockAdmission).
 	WaitsForPods []string `json:",omitempty"`
+	// WaitsForEvicted are the jobs ("namespace/job") that Kueue is evicting already and whose
+	// pods have to end first.
+	WaitsForEvicted []string `json:",omitempty"`
 	// Unseen is set where something that could not be read may decide.
 	Unseen *Unseen `json:",omitempty"`
 	// NotModelled names features that take part in Kueue's decision and that the check

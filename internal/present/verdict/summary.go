@@ -106,6 +106,9 @@ func why(v *check.Verdict) string {
 	case check.NodesFull, check.NodesTooSmall, check.NoNodes:
 		return nodesWhy(v)
 	}
+	if v.Reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads && len(v.Quota.WaitsForEvicted) > 0 {
+		return afterEvictions(v.Quota.WaitsForEvicted)
+	}
 	if v.Reason == kueue.WorkloadQuotaReservedReasonWaitingForPodsReady {
 		return podsFirst(v)
 	}
@@ -157,6 +160,11 @@ func detailText(v *check.Verdict, detail string) string {
 		return short(v)
 	}
 	return ""
+}
+
+// afterEvictions names the jobs that are being evicted and whose pods have to end first.
+func afterEvictions(jobs []string) string {
+	return nameSome(jobs, len(jobs), namedTargets) + " " + words.Verb(len(jobs), "is", "are") + " being evicted, and " + words.Verb(len(jobs), "its", "their") + " pods have to end first"
 }
 
 // podsFirst names the jobs whose pods have to be ready before Kueue admits another one.
