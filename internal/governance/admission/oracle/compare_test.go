@@ -13,6 +13,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
+	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 	"sigs.k8s.io/kueue/pkg/workloadslicing"
 )
@@ -26,6 +27,7 @@ type side interface {
 	finish(client.ObjectKey)
 	pass(client.ObjectKey) // all admission checks of a workload become ready
 	node(nodeEvent)
+	end(client.ObjectKey) // the pods of a workload that is being evicted end
 	workload(client.ObjectKey) *kueue.Workload
 }
 
@@ -37,6 +39,7 @@ type cycle struct {
 	outcome  outcome
 	passed   []client.ObjectKey
 	nodes    []nodeEvent
+	ended    []client.ObjectKey
 	finished []client.ObjectKey
 }
 
@@ -195,6 +198,14 @@ func record(in *input, s side, seen *effects) []cycle {
 				before[k] = s.workload(k).DeepCopy()
 			}
 		}
+		if leaving := slices.DeleteFunc(slices.Clone(running), func(k client.ObjectKey) bool { return !workloadevict.IsEvicted(s.workload(k)) }); len(leaving) > 0 && r.IntN(3) == 0 {
+			k := leaving[r.IntN(len(leaving))]
+			c.ended = append(c.ended, k)
+			s.end(k)
+			seen.change(in, before[k], s.workload(k))
+			before[k] = s.workload(k).DeepCopy()
+			seen.of[underWay]++
+		}
 		if in.failing && r.IntN(3) == 0 {
 			if ev, ok := turn(r, in, s, running, down); ok {
 				c.nodes = append(c.nodes, ev)
@@ -247,6 +258,9 @@ func follow(run []cycle, s side) replay {
 		}
 		for _, k := range c.passed {
 			s.pass(k)
+		}
+		for _, k := range c.ended {
+			s.end(k)
 		}
 		for _, ev := range c.nodes {
 			s.node(ev)

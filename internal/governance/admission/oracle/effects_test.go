@@ -32,11 +32,12 @@ const (
 	podOverhead     = "overhead of a runtime class"
 	delayedTopology = "delayed topology"
 	failedNodes     = "failed nodes"
+	underWay        = "evictions under way"
 	otherGates      = "other gates"
 )
 
 // everyKind has all of them.
-var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, pastUse, podOverhead, delayedTopology, failedNodes, otherGates}
+var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, pastUse, podOverhead, delayedTopology, failedNodes, underWay, otherGates}
 
 // kinds returns the kinds of an input.
 func (in *input) kinds() []string {
@@ -44,7 +45,7 @@ func (in *input) kinds() []string {
 	for name, on := range map[string]bool{
 		fairSharing: in.fair != nil, topology: in.tas, transformations: in.transformations != nil, excludedPrefix: len(in.excluded) > 0,
 		admissionChecks: in.checks, elasticSlices: in.elastic, resourceGroups: in.split, otherGates: in.gates != nil,
-		podOverhead: in.overhead, delayedTopology: in.delayed, failedNodes: in.failing, pastUse: in.byUse != nil, undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
+		podOverhead: in.overhead, delayedTopology: in.delayed, failedNodes: in.failing, underWay: in.leaving, pastUse: in.byUse != nil, undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
 	} {
 		if on {
 			out = append(out, name)

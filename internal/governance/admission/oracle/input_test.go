@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,6 +46,7 @@ type input struct {
 	checks, elastic bool
 	delayed         bool // admission checks of ProvisioningRequests delay the place in the topology
 	failing         bool // nodes fail and come back
+	leaving         bool // evictions are under way
 	byUse           *config.AdmissionFairSharing
 	overhead        bool // of a runtime class
 	split           bool // cpu has flavors of its own
@@ -98,7 +100,11 @@ func newInput(seed int, full bool) *input {
 	case 6:
 		in.gates = map[string]bool{"MultiKueueOrchestratedPreemption": true}
 	}
+	in.leaving = seed%3 == 2 && !in.tas && !in.checks && in.transformations == nil && in.byUse == nil && in.gates == nil && in.undeclared == config.QuotaCheckBlockUndeclared
 	list := in.generate(r)
+	if in.leaving {
+		leave(r, list)
+	}
 	in.make = func() []client.Object {
 		out := make([]client.Object, len(list))
 		for i, o := range list {
@@ -293,6 +299,43 @@ func (in *input) use(r *rand.Rand, lq *kueue.LocalQueue) {
 	if chance(r, 70) {
 		lq.Status.FairSharing = &kueue.LocalQueueFairSharingStatus{AdmissionFairSharingStatus: &kueue.LocalQueueAdmissionFairSharingStatus{
 			ConsumedResources: corev1.ResourceList{gpu: *qty(r.IntN(4)), cpu: *qty(r.IntN(3))}, LastUpdate: metav1.NewTime(now)}}
+	}
+}
+
+// leave makes some workloads hold quota of the first flavors and lose it.
+func leave(r *rand.Rand, list []client.Object) {
+	queues := map[string]*kueue.ClusterQueue{}
+	for _, o := range list {
+		if cq, ok := o.(*kueue.ClusterQueue); ok {
+			queues[cq.Name] = cq
+		}
+	}
+	for _, o := range list {
+		w, ok := o.(*kueue.Workload)
+		if !ok || chance(r, 40) {
+			continue
+		}
+		admission := &kueue.Admission{ClusterQueue: kueue.ClusterQueueReference(w.Namespace)}
+		for _, ps := range w.Spec.PodSets {
+			a := kueue.PodSetAssignment{Name: ps.Name, Count: ptr.To(ps.Count), Flavors: map[corev1.ResourceName]kueue.ResourceFlavorReference{}, ResourceUsage: corev1.ResourceList{}}
+			for res, q := range ps.Template.Spec.Containers[0].Resources.Requests {
+				for _, g := range queues[w.Namespace].Spec.ResourceGroups {
+					if slices.Contains(g.CoveredResources, res) {
+						a.Flavors[res] = g.Flavors[0].Name
+						a.ResourceUsage[res] = *resource.NewMilliQuantity(q.MilliValue()*int64(ps.Count), resource.DecimalSI)
+					}
+				}
+			}
+			admission.PodSetAssignments = append(admission.PodSetAssignments, a)
+		}
+		w.Status.Admission = admission
+		w.Status.Conditions = []metav1.Condition{
+			{Type: kueue.WorkloadQuotaReserved, Status: metav1.ConditionTrue, Reason: "QuotaReserved", LastTransitionTime: metav1.NewTime(now)},
+			{Type: kueue.WorkloadAdmitted, Status: metav1.ConditionTrue, Reason: "Admitted", LastTransitionTime: metav1.NewTime(now)},
+		}
+		if chance(r, 70) {
+			w.Status.Conditions = append(w.Status.Conditions, metav1.Condition{Type: kueue.WorkloadEvicted, Status: metav1.ConditionTrue, Reason: kueue.WorkloadEvictedByPreemption, Message: "Preempted", LastTransitionTime: metav1.NewTime(now)})
+		}
 	}
 }
 

@@ -49,6 +49,9 @@ func newEngine(in *input) engine {
 	if w := e.Warnings(); len(w) > 0 {
 		panic(fmt.Sprint(w))
 	}
+	if in.leaving {
+		e.KeepEvictions()
+	}
 	must(e.Load(context.Background(), in.objects()...))
 	return engine{e}
 }
@@ -71,6 +74,7 @@ func (e engine) step() (bool, map[client.ObjectKey]string) {
 func (e engine) arrive(w *kueue.Workload)  { must(e.Load(context.Background(), w)) }
 func (e engine) finish(k client.ObjectKey) { must(e.Remove(context.Background(), k.Namespace, k.Name)) }
 func (e engine) pass(k client.ObjectKey)   { must(e.Load(context.Background(), passed(e.workload(k)))) }
+func (e engine) end(k client.ObjectKey)    { e.EndEviction(context.Background(), k.Namespace, k.Name) }
 func (e engine) node(ev nodeEvent) {
 	must(e.Load(context.Background(), ev.node.DeepCopy()))
 	for _, k := range ev.of {

@@ -79,7 +79,13 @@ func newReal(in *input) *real {
 		scheduler.WithFairSharing(in.fair), scheduler.WithClock(nil, r.clock), scheduler.WithAdmissionFairSharing(in.byUse),
 		scheduler.WithPreemptionExpectations(store), scheduler.WithQuotaCheckStrategy(in.undeclared))
 	setAdmissionRoutineWrapper(r.sched, inline{})
-	for _, o := range in.objects() {
+	objects := in.objects()
+	for _, o := range objects {
+		if w, ok := o.(*kueue.Workload); ok && workload.HasQuotaReservation(w) {
+			r.api.workloads[client.ObjectKeyFromObject(w)] = w
+		}
+	}
+	for _, o := range objects {
 		switch o := o.(type) {
 		case *corev1.Namespace:
 			r.api.namespaces[o.Name] = o
@@ -107,6 +113,10 @@ func newReal(in *input) *real {
 			must(r.queues.AddLocalQueue(r.ctx, o))
 		case *kueue.Workload:
 			r.api.workloads[client.ObjectKeyFromObject(o)] = o
+			if workload.HasQuotaReservation(o) { // the queue was told by AddLocalQueue
+				r.cache.AddOrUpdateWorkload(r.log, r.adjusted(o))
+				continue
+			}
 			must(r.queues.AddOrUpdateWorkload(r.log, r.adjusted(o)))
 		}
 	}
@@ -265,6 +275,13 @@ func (r *real) pass(key client.ObjectKey) {
 		r.settleUse(w)
 	}
 	r.queues.QueueSecondPassIfNeeded(r.ctx, r.adjusted(w), 0)
+}
+
+// end ends an eviction.
+func (r *real) end(key client.ObjectKey) {
+	w := r.api.workloads[key]
+	r.react(change{w, w})
+	r.requeue(r.ctx)
 }
 
 // node does what Kueue does about a node that fails or is ready again.
