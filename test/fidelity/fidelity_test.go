@@ -38,7 +38,7 @@ func TestFidelityFairSharing(t *testing.T) {
 	for seed := range fromSeeds {
 		scenarios = append(scenarios, generated(seed))
 	}
-	hold(t, cluster.Options{KueueFeatureGates: gates}, "v1beta2", scenarios)
+	compareWithKueue(t, cluster.Options{KueueFeatureGates: gates}, "v1beta2", scenarios)
 }
 
 func TestFidelityClassical(t *testing.T) {
@@ -46,12 +46,12 @@ func TestFidelityClassical(t *testing.T) {
 	for seed := range fromSeeds {
 		scenarios = append(scenarios, generated(1000+seed))
 	}
-	hold(t, cluster.Options{KueueFeatureGates: gates, NoFairSharing: true}, "v1beta2", scenarios)
+	compareWithKueue(t, cluster.Options{KueueFeatureGates: gates, NoFairSharing: true}, "v1beta2", scenarios)
 }
 
 // An older Kueue that serves only v1beta1: verdicts only.
 func TestFidelityV1beta1(t *testing.T) {
-	hold(t, cluster.Options{Kueue: cluster.KueueV1beta1, NoFairSharing: true}, "v1beta1", older())
+	compareWithKueue(t, cluster.Options{Kueue: cluster.KueueV1beta1, NoFairSharing: true}, "v1beta1", older())
 }
 
 // older are the scenarios for the older Kueue: topologies and trees were another API
@@ -87,7 +87,7 @@ type bench struct {
 	reason bool // reasons are compared, too
 }
 
-func hold(t *testing.T, o cluster.Options, version string, scenarios []scenario) {
+func compareWithKueue(t *testing.T, o cluster.Options, version string, scenarios []scenario) {
 	o.KueueOnly = true
 	bed := cluster.ForTest(t, o)
 	target, err := kube.Locate(kube.Location{Kubeconfig: bed.Kubeconfig}, func(string) string { return "" })

@@ -34,20 +34,7 @@ func TestAWSCLIGovernance(t *testing.T) {
 	for name, value := range awsEnv(endpoint.URL) {
 		account = append(account, name+"="+value)
 	}
-	cli := func(args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), aws, args...)
-		cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
-		cmd.Env = append(append(cmd.Env, account...), "AWS_CONFIG_FILE="+home+"/none", "AWS_SHARED_CREDENTIALS_FILE="+home+"/none", "AWS_DEFAULT_REGION=us-west-2", "AWS_MAX_ATTEMPTS=1", "AWS_PAGER=")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			if strings.Contains(string(out), "command not found") {
-				t.Skipf("the AWS CLI does not run: %s", out)
-			}
-			t.Fatalf("aws %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-		return string(out)
-	}
+	cli := awsCLI(t, aws, home, account)
 	if out, err := runWith(t, home, account, "governance", "apply", "-f", "../../examples/teams.yaml", "--cluster-name", "ml-prod", "--yes", "--backup", "none"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -127,5 +114,25 @@ func decode(t *testing.T, text string, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), into); err != nil {
 		t.Fatalf("%v:\n%s", err, text)
+	}
+}
+
+// awsCLI returns a function that runs the AWS CLI with the variables of an account and without a configuration of its
+// own. It skips the test where the CLI does not run.
+func awsCLI(t *testing.T, aws, home string, account []string) func(args ...string) string {
+	return func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), aws, args...)
+		cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
+		cmd.Env = append(append(cmd.Env, account...), "AWS_CONFIG_FILE="+home+"/none", "AWS_SHARED_CREDENTIALS_FILE="+home+"/none",
+			"AWS_DEFAULT_REGION=us-west-2", "AWS_MAX_ATTEMPTS=1", "AWS_PAGER=")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			if strings.Contains(string(out), "command not found") {
+				t.Skipf("the AWS CLI does not run: %s", out)
+			}
+			t.Fatalf("aws %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		return string(out)
 	}
 }

@@ -41,20 +41,7 @@ func TestConnectLikeAWSCLI(t *testing.T) {
 	for name, value := range awsEnv(endpoint.URL) {
 		account = append(account, name+"="+value)
 	}
-	cli := func(args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), aws, args...)
-		cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
-		cmd.Env = append(append(cmd.Env, account...), "AWS_DEFAULT_REGION=us-west-2", "AWS_MAX_ATTEMPTS=1", "AWS_PAGER=")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			if strings.Contains(string(out), "command not found") {
-				t.Skipf("the AWS CLI does not run: %s", out)
-			}
-			t.Fatalf("aws %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-		return string(out)
-	}
+	cli := awsCLI(t, aws, home, account)
 	own := func(args ...string) string {
 		t.Helper()
 		out, err := runWith(t, home, account, args...)

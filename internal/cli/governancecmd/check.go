@@ -212,7 +212,7 @@ func (doc CheckDocument) counted() CheckDocument {
 // textFault is the code of a fault in the text: its field has no value that a rule could check.
 const textFault = "E000"
 
-func place(file string, line, column int) string {
+func position(file string, line, column int) string {
 	if line == 0 {
 		return file
 	}
@@ -222,7 +222,7 @@ func place(file string, line, column int) string {
 func findingsTable(d CheckDocument) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "PLACE"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true}}}
 	for _, x := range d.Findings {
-		at := place(d.File, x.Line, x.Column)
+		at := position(d.File, x.Line, x.Column)
 		if x.Line == 0 && x.Path != "" {
 			at = x.Path // a resource of Terraform
 		}

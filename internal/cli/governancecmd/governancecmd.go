@@ -59,7 +59,7 @@ func parse(ctx context.Context, f *factory.Factory, path string) (*policy.Docume
 		if i == 10 {
 			break
 		}
-		e.WithFact(place(path, fault.Line, fault.Column), policytext.Fault(fault))
+		e.WithFact(position(path, fault.Line, fault.Column), policytext.Fault(fault))
 	}
 	return nil, nil, e.Suggest(errs.Run("governance", "check", "-f", path).WithNote("lists all mistakes"))
 }

@@ -140,7 +140,7 @@ func refuse(r plan.Request, facts policy.Facts) error {
 	e := errs.New("cannot plan "+r.File, "the file has errors")
 	for _, x := range found {
 		if x.Level == policy.LevelError {
-			e.WithFact(place(r.File, x.Line, x.Column), x.Code+" "+x.Message)
+			e.WithFact(position(r.File, x.Line, x.Column), x.Code+" "+x.Message)
 		}
 	}
 	return e

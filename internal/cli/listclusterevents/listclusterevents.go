@@ -146,7 +146,7 @@ func (o *Options) follow(ctx context.Context, client *aws.Client, q aws.EventQue
 
 // line prints one event.
 func (o *Options) line(r Row, format output.Format) error {
-	text := []byte(output.Safe(strings.Join([]string{r.Time.Format(time.RFC3339), r.Level, place(r), r.Message}, "  ")) + "\n")
+	text := []byte(output.Safe(strings.Join([]string{r.Time.Format(time.RFC3339), r.Level, subject(r), r.Message}, "  ")) + "\n")
 	if !format.IsTable() {
 		var err error
 		if text, err = output.JSONLine(r); err != nil {
@@ -173,7 +173,7 @@ func rowsOf(list []clusters.Event) []Row {
 }
 
 // place is what an event is about.
-func place(r Row) string {
+func subject(r Row) string {
 	switch {
 	case r.InstanceID != nil:
 		return *r.InstanceID

@@ -28,18 +28,20 @@ func object(t testing.TB, o any) map[string]any {
 
 func hours(d time.Duration) string { return d.Round(time.Minute).String() }
 
+// busy is the cluster of John and Smith, who both have a running job with a low priority.
+func busy() *fixture.Server {
+	s := fixture.JohnSmith()
+	s.Add(fixture.Class("low", 10), fixture.Class("high", 90))
+	s.Add(fixture.Work("john", "base", 8, 10, 3*time.Hour, true), fixture.Work("smith", "sweep", 6, 10, time.Hour, true))
+	for i, n := range []int{4, 4} {
+		s.Add(fixture.Pod("john", "base", fmt.Sprint("n", i), n))
+	}
+	s.Add(fixture.Pod("smith", "sweep", "n2", 4), fixture.Pod("smith", "sweep", "n3", 2))
+	return s
+}
+
 // TestScreens: the verdicts of the documentation, as they are shown on 80 columns.
 func TestScreens(t *testing.T) {
-	busy := func() *fixture.Server {
-		s := fixture.JohnSmith()
-		s.Add(fixture.Class("low", 10), fixture.Class("high", 90))
-		s.Add(fixture.Work("john", "base", 8, 10, 3*time.Hour, true), fixture.Work("smith", "sweep", 6, 10, time.Hour, true))
-		for i, n := range []int{4, 4} {
-			s.Add(fixture.Pod("john", "base", fmt.Sprint("n", i), n))
-		}
-		s.Add(fixture.Pod("smith", "sweep", "n2", 4), fixture.Pod("smith", "sweep", "n3", 2))
-		return s
-	}
 	for _, c := range []struct {
 		name, team string
 		server     *fixture.Server

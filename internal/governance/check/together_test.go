@@ -68,13 +68,7 @@ func TestTogetherOnNodes(t *testing.T) {
 // TestTogetherPreempts: only the first jobs preempt; those that follow find the quota that
 // the evicted jobs left.
 func TestTogetherPreempts(t *testing.T) {
-	s := fixture.JohnSmith()
-	s.Add(fixture.Class("low", 10), fixture.Class("high", 90))
-	s.Add(fixture.Work("john", "base", 8, 10, 3*time.Hour, true), fixture.Work("smith", "sweep", 6, 10, time.Hour, true))
-	for i, n := range []int{4, 4} {
-		s.Add(fixture.Pod("john", "base", fmt.Sprint("n", i), n))
-	}
-	s.Add(fixture.Pod("smith", "sweep", "n2", 4), fixture.Pod("smith", "sweep", "n3", 2))
+	s := busy()
 	var jobs []any
 	for i := range 3 {
 		jobs = append(jobs, fixture.Job(fmt.Sprint("run-", i), 1, 4, "", "kueue.x-k8s.io/priority-class", "high"))
