@@ -71,7 +71,7 @@ func (s *store) put(w *kueue.Workload) {
 		s.inQueue[queue] = map[workload.Reference]*kueue.Workload{}
 	}
 	s.workloads[key], s.inQueue[queue][key] = w, w
-	if workload.NeedsSecondPass(w) {
+	if w.Status.Admission != nil && workload.NeedsSecondPass(w) { // Kueue takes the admission for granted
 		s.second[key] = true
 	} else {
 		delete(s.second, key)

@@ -213,10 +213,6 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 	}
 	for _, en := range decided {
 		switch en.fate {
-		case migrating:
-			more := e.evictSibling(ctx, en)
-			changed = changed || len(more) > 0
-			events = append(events, more...)
 		case admitted:
 			if en.replaces != nil {
 				events = append(events, e.replace(ctx, en))
@@ -233,6 +229,11 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 		if stored := e.store.workloads[workload.Key(en.Obj)]; en.fate == evicted && stored != nil && workload.HasQuotaReservation(stored) {
 			events = append(events, e.evictUnreplaced(ctx, en))
 			changed = true
+		}
+		if en.fate == migrating {
+			more := e.evictSibling(ctx, en)
+			changed = changed || len(more) > 0
+			events = append(events, more...)
 		}
 	}
 	e.flush(ctx)
