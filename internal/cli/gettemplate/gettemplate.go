@@ -3,7 +3,9 @@ package gettemplate
 
 import (
 	"context"
+	"errors"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +14,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/templatepage"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
 // Options are the arguments and flags of the command.
@@ -59,7 +63,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	t, err := findtemplate.Find(ctx, f, o.Args[0], findtemplate.InNamespace(f))
 	if err != nil {
-		return err
+		return ofJob(o.Args[0], err)
 	}
 	switch {
 	case format.Name == output.YAML:
@@ -78,4 +82,15 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	return output.Print(f.IO, format, templatepage.Document(t), nil, func() []string { return []string{t.Name} })
+}
+
+// ofJob adds to the error about a file that does not exist what NAMESPACE/NAME may mean.
+func ofJob(name string, err error) error {
+	var e *errs.Error
+	named, bad := factory.SplitJob(name, "")
+	if bad != nil || named.Namespace == "" || catalogue.HasExtension(name) || errs.ExitOf(err) != errs.NotFound || !errors.As(err, &e) || strings.HasPrefix(name, team.Prefix) {
+		return err
+	}
+	return e.Suggest(errs.Run("get-template", team.Prefix+named.Name, "-n", named.Namespace).WithNote("shows the team's template"),
+		errs.Run("start-job", "--from", name, "--name", named.Name+"-2").WithNote("repeats the job"))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
@@ -55,7 +56,11 @@ func (s *Source) Validate() error {
 		return twoSources(sources[0], sources[1])
 	}
 	if s.Template != "" && strings.ContainsAny(strings.TrimPrefix(s.Template, team.Prefix), `/\`) {
-		return factory.Invalid("template", s.Template, "must be the name of a template").Suggest(errs.Option("-f", "FILE"))
+		e := factory.Invalid("template", s.Template, "must be the name of a template")
+		if named, err := factory.SplitJob(s.Template, ""); err == nil && named.Namespace != "" && !catalogue.HasExtension(s.Template) {
+			return e.Suggest(errs.Option("--from", s.Template).WithNote("repeats the job"), errs.Option("--template", team.Prefix+named.Name, "-n", named.Namespace).WithNote("uses the team's template"))
+		}
+		return e.Suggest(errs.Option("-f", "FILE"))
 	}
 	if _, err := s.repeated(); s.From != "" && err != nil {
 		return factory.Invalid("from", s.From, "must be the name of a job").Suggest(errs.Option("--from", "NAME"), errs.Option("--from", "NAMESPACE/NAME"))
