@@ -166,6 +166,30 @@ func (c *chromium) shoot(name string, width int, scheme string) {
 	}
 }
 
+// accessible checks the page with axe-core, in the file HYPERPOD_AXE, in both color schemes and at both widths.
+func (c *chromium) accessible(name string) {
+	c.t.Helper()
+	file := os.Getenv("HYPERPOD_AXE")
+	if file == "" {
+		return
+	}
+	program, err := os.ReadFile(file)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.eval(string(program) + "\n;0")
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int{1200, 390} {
+			c.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500})
+			c.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}})
+			got := c.eval(`axe.run(document).then((r) => r.passes.length + ' rules passed\n' + r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html).slice(0, 3).join(' ')).join('\n'))`)
+			if passed, violations, ok := strings.Cut(got, " rules passed\n"); !ok || violations != "" || len(passed) < 2 {
+				c.t.Errorf("%s, %s, %d wide: %s", name, scheme, width, got)
+			}
+		}
+	}
+}
+
 // TestTheBrowser: a real browser shows the figures of the terminal, follows changes, works with keys, and reports no fault.
 func TestTheBrowser(t *testing.T) {
 	c := openChromium(t)
@@ -213,6 +237,7 @@ func TestTheBrowser(t *testing.T) {
 		}
 		c.shoot(fmt.Sprintf("%d-light", i+1), 1200, "light")
 		c.shoot(fmt.Sprintf("%d-dark-phone", i+1), 390, "dark")
+		c.accessible(name)
 	}
 	// Arrow keys choose the tabs; a filter leaves rows; Enter on a job shows more, as text.
 	c.key("ArrowLeft")
@@ -229,6 +254,7 @@ func TestTheBrowser(t *testing.T) {
 		t.Error(got)
 	}
 	c.shoot("dialog", 1200, "dark")
+	c.accessible("dialog")
 	c.eval(`document.getElementById('close').click(); document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input'))`)
 	// A change arrives.
 	before := c.eval(`document.getElementById('summary').textContent`)
