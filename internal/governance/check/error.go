@@ -15,13 +15,12 @@ type ErrorCode string
 
 // The codes of errors. All but the last are about the manifest.
 const (
-	UnknownKind    ErrorCode = "UnknownKind"    // Kueue makes no workload of Kind; Supported are the kinds that it knows
-	NoMetadata     ErrorCode = "NoMetadata"     // the object has no metadata
-	WebhookRefuses ErrorCode = "WebhookRefuses" // Kueue's webhook refuses it: Value
-	WrongType      ErrorCode = "WrongType"      // Field has Value, which is of another type
-	WrongFields    ErrorCode = "WrongFields"    // its fields do not fit Kind
-	Unusable       ErrorCode = "Unusable"       // Err is why Kueue can make no workload of it
-	Undecided      ErrorCode = "Undecided"      // Err is why the engine can give no decision
+	UnknownKind ErrorCode = "UnknownKind" // Kueue makes no workload of Kind; Supported are the kinds that it knows
+	NoMetadata  ErrorCode = "NoMetadata"  // the object has no metadata
+	WrongType   ErrorCode = "WrongType"   // Field has Value, which is of another type
+	WrongFields ErrorCode = "WrongFields" // its fields do not fit Kind
+	Unusable    ErrorCode = "Unusable"    // Err is why Kueue can make no workload of it
+	Undecided   ErrorCode = "Undecided"   // Err is why the engine can give no decision
 )
 
 // Error is why a job cannot be checked. Package present/verdict words it.
@@ -46,6 +45,14 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// refusedByKueue adds the step about a job that Kueue's webhook refuses, unless the API server
+// said so itself.
+func (v *Verdict) refusedByKueue(err error) {
+	if !v.Tried("Server") {
+		v.Submission = append(v.Submission, Step{Check: "Server", Status: StatusFailed, Code: KueueRefuses, Fault: strings.TrimPrefix(err.Error(), admission.ErrRefused.Error()+": ")})
+	}
+}
+
 // unusable returns the error about a manifest for which Kueue makes no workload.
 func unusable(apiVersion string, job Job, err error) error {
 	e := &Error{Code: Unusable, APIVersion: apiVersion, Kind: job.Kind, Name: job.Name, Err: err}
@@ -53,8 +60,6 @@ func unusable(apiVersion string, job Job, err error) error {
 	switch {
 	case errors.Is(err, admission.ErrUnknownJob):
 		e.Code, e.Supported = UnknownKind, admission.SupportedJobs()
-	case errors.Is(err, admission.ErrRefused):
-		e.Code, e.Value = WebhookRefuses, strings.TrimPrefix(err.Error(), admission.ErrRefused.Error()+": ")
 	case errors.As(err, &mistyped):
 		e.Code, e.Field, e.Value = WrongType, mistyped.Field, mistyped.Value
 	case strings.Contains(err.Error(), "json: "):

@@ -181,7 +181,10 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 	}
 	wl, err := admission.WorkloadFor(ctx, data, known)
 	if err == nil {
-		err = admission.Validate(ctx, data)
+		if err = admission.Validate(ctx, data); errors.Is(err, admission.ErrRefused) {
+			v.refusedByKueue(err)
+			err = nil
+		}
 	}
 	switch {
 	case errors.Is(err, admission.ErrNotManaged):

@@ -193,6 +193,7 @@ const (
 	NoQueue                 = "NoQueue"                 // the job names none
 	NoClusterQueue          = "NoClusterQueue"          // the LocalQueue names none
 	PodPriorityClassMissing = "PodPriorityClassMissing" // the pods' priorityClassName
+	KueueRefuses            = "KueueRefuses"            // Kueue's webhook refuses the job: Fault
 )
 
 // Status is the result of a step or a layer.

@@ -24,8 +24,6 @@ func Error(err error) error {
 		out = unknownKind(e)
 	case check.NoMetadata:
 		out = errs.New("cannot check the job", "it has no metadata")
-	case check.WebhookRefuses:
-		out = errs.New("Kueue refuses "+e.Kind+" "+e.Name, e.Value)
 	case check.WrongType:
 		out = errs.New(what, fmt.Sprintf("%s has the wrong type: %s", e.Field, e.Value))
 	case check.WrongFields:

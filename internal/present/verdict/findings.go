@@ -192,6 +192,8 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 		return fmt.Sprintf("queues of %s unknown: %s", s.Name, whyUnread(v, kinds.LocalQueue))
 	case check.NoQueue:
 		return "no queue: Kueue does not manage the job"
+	case check.KueueRefuses:
+		return fmt.Sprintf("Kueue refuses %s %s: %s", v.Job.Kind, v.Job.Name, s.Fault)
 	case check.LocalQueueMissing:
 		return fmt.Sprintf("queue %s does not exist in namespace %s", s.Name, v.Job.Namespace)
 	case check.NoClusterQueue:

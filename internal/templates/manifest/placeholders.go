@@ -89,7 +89,7 @@ type Location struct {
 func (p Location) Field(key string) Location {
 	script := p.Script
 	switch key {
-	case "command", "args", "data", "stringData", "binaryData", "annotations", "entrypoint", "runtimeEnvYAML":
+	case "command", "args", "data", "stringData", "binaryData", "annotations", "entrypoint", "runtimeEnvYAML", "rayStartParams":
 		script = true
 	case kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation:
 		script = false // their values decide
