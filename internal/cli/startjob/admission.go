@@ -21,6 +21,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -45,14 +46,19 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	object := j.Objects[max(j.Job, 0)]
+	object, at := judged(j.Result)
+	objects, change := slices.Clone(j.Objects), j.change
+	if j.Job < 0 {
+		f.Notef("note: the verdict is about one run of %s %s", kinds.Text(objects[at], "kind"), kinds.Text(objects[at], "metadata", "name"))
+		objects[at], change = object, nil
+	}
 	r.startReading(ctx, j.namespace, 0)
 	var rights []check.Step
 	var found *prerequisite.Found
 	var refused error
 	var wg crash.Group
 	wg.Go(func() { rights = createRights(ctx, c, j.namespace, j.Objects) })
-	wg.Go(func() { found = admissioncheck.Prerequisites(ctx, c, j.namespace, j.Objects, max(j.Job, 0)) })
+	wg.Go(func() { found = admissioncheck.Prerequisites(ctx, c, j.namespace, objects, at) })
 	wg.Go(func() { refused = r.rehearsal(ctx, j) })
 	wg.Wait()
 	<-r.reading.done
@@ -65,7 +71,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	}
 	answer, err := judge(ctx, in, check.Request{
 		Object: object, Namespace: j.namespace, Remedies: true, AllHolders: r.options.AllHolders, Assume: r.options.Assume,
-		Make:  j.change,
+		Make:  change,
 		Steps: slices.Concat(r.findings, rights, refusal(refused, rights), r.checkLoader(ctx, in, j)),
 		Found: found,
 		Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
@@ -86,6 +92,23 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 		return errs.Silent{Code: code}
 	}
 	return nil
+}
+
+// judged returns what the admission check is about and its place: the job, or the job that each run of the first CronJob
+// makes. It returns nil and -1 for objects without either.
+func judged(r render.Result) (object map[string]any, at int) {
+	if r.Job >= 0 {
+		return r.Objects[r.Job], r.Job
+	}
+	for i, o := range r.Objects {
+		group, _, _ := strings.Cut(kinds.Text(o, "apiVersion"), "/")
+		if g, ok := kinds.GovernedFor(group, kinds.Text(o, "kind")); ok && g.Makes != nil {
+			if job := g.JobOf(o); job != nil {
+				return job, i
+			}
+		}
+	}
+	return nil, -1
 }
 
 // rehearsal lets the API server validate the objects of a submission, without creating them. It returns why the server

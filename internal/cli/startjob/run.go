@@ -171,6 +171,9 @@ func (o *Options) needsJob(r render.Result) error {
 	var e *errs.Error
 	switch {
 	case o.DryRun == admission:
+		if _, at := judged(r); at >= 0 {
+			return nil
+		}
 		e = errs.Usagef("--dry-run cannot check the manifest: it has no job").Suggest(errs.Option("--dry-run=server").WithNote("validates the objects on the API server"))
 	case o.Wait != "":
 		e = errs.Usagef("--wait cannot be used with the manifest: it has no job").WithAdvice("leave --wait out")
@@ -192,7 +195,7 @@ func (r *run) finish(ctx context.Context, j job) error {
 		return err
 	}
 	r.factory.Notes(j.Notices)
-	if j.Job < 0 {
+	if j.Job < 0 && r.options.DryRun != admission {
 		r.factory.Notef("note: the manifest has no job of a known kind (%s): list-jobs will not show it", strings.Join(kinds.JobNames(), ", "))
 	}
 	switch r.options.DryRun {
