@@ -45,8 +45,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// refusedByKueue adds the step about a job that Kueue's webhook refuses, unless the API server
-// said so itself.
+// refusedByKueue adds the step about a job that Kueue's webhook refuses, unless there is one from
+// the API server.
 func (v *Verdict) refusedByKueue(err error) {
 	if !v.Tried("Server") {
 		v.Submission = append(v.Submission, Step{Check: "Server", Status: StatusFailed, Code: KueueRefuses, Fault: strings.TrimPrefix(err.Error(), admission.ErrRefused.Error()+": ")})
