@@ -178,7 +178,11 @@ func (r *run) copyParts(ctx context.Context, c *podcopy.Copy, pod transfer.Pod, 
 	if there, err := pod.IsFolder(ctx, final); err == nil && there { // another upload of the same files was faster
 		return pod.Must(ctx, "rm", "-rf", u.To)
 	}
-	return pod.Must(ctx, "mv", u.To, final)
+	if err := pod.Must(ctx, "mv", u.To, final); err != nil {
+		return err
+	}
+	// If another upload of the same files was faster just now, mv has put the folder into its folder.
+	return pod.Must(ctx, "rm", "-rf", path.Join(final, path.Base(u.To)))
 }
 
 // explainedUpload words the error of a copy to the loader.
