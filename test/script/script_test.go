@@ -11,9 +11,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/startgc"
 )
 
 func TestMain(m *testing.M) {
+	startgc.Restore() // start/quick looks at the start of this binary
 	hyperpod := func() {
 		documents, end := recordDocuments()
 		code := cli.Main(os.Args[1:], "v0.0.0-test", recordSuggestions, documents)

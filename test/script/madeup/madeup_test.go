@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMadeUpKind builds the program with the description in testdata/oddjob.txt.
+// TestMadeUpKind builds the program with the description in testdata/oddjob.go.in.
 func TestMadeUpKind(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program once more")
@@ -31,7 +31,7 @@ func TestMadeUpKind(t *testing.T) {
 	}
 	changed := filepath.Join(dir, "jobs.go")
 	check(t, os.WriteFile(changed, []byte(before+"func Jobs() []Job {"+list+", OddJob}\n}\n"+rest), 0o600))
-	odd, err := filepath.Abs("testdata/oddjob.txt")
+	odd, err := filepath.Abs("testdata/oddjob.go.in")
 	check(t, err)
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{table: changed, filepath.Join(root, "internal/kinds/oddjob.go"): odd}})
 	check(t, err)
