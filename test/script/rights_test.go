@@ -123,6 +123,30 @@ var memberCommands = []string{
 	"list-templates", "start-job -f ../../examples/train.yaml --dry-run -o table", "cancel-job vit-huge --dry-run=server", "report -o table",
 }
 
+// TestMemberWithoutNamespaceFlag runs commands without -n, where only the kubeconfig names the member's namespace.
+func TestMemberWithoutNamespaceFlag(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	box, err := sandbox.Create(context.Background(), filepath.Join(home, "box"+sandbox.Extension), "enterprise", sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := &authorizer{next: box, rights: memberRights()}
+	server := httptest.NewServer(gate)
+	defer server.Close()
+	config := filepath.Join(home, "kubeconfig")
+	text := strings.Replace(fmt.Sprintf(kubeconfig, server.URL), "{cluster: test, user: test}", "{cluster: test, user: test, namespace: hyperpod-ns-researchers}", 1)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"list-jobs", "get-job vit-huge", "get-queue", "get-quota", "get-usage", "report", "report --by owner", "record --samples 1 --directory " + home + "/history"} {
+		cmd := command(t, append([]string{"hyperpod"}, strings.Fields(line)...), []string{"KUBECONFIG=" + config, "HOME=" + home})
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+	}
+}
+
 // TestMemberWithoutOneRight takes each single right from a member that a command uses. The command works without it, or
 // names it in one error.
 func TestMemberWithoutOneRight(t *testing.T) {

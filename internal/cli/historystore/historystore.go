@@ -69,20 +69,16 @@ func folder(cluster string) string {
 	}, strings.TrimPrefix(cluster, "https://")), "-.")
 }
 
-// Observe reads a cluster. Without permission for all namespaces it reads the given one, or those that it finds if there is
-// none. withEvents also reads what conditions no longer tell, after a time without samples.
-func Observe(ctx context.Context, c *factory.Cluster, namespace, projectLabel string, withEvents bool) (history.Observation, *state.State, error) {
+// Observe reads a cluster. Without permission for all namespaces it reads the one of -n, or those that it finds, or the
+// one that a command about one namespace would use. withEvents also reads what conditions no longer tell, after a time
+// without samples.
+func Observe(ctx context.Context, f *factory.Factory, c *factory.Cluster, projectLabel string, withEvents bool) (history.Observation, *state.State, error) {
 	served, err := discovery.ServedJobs(ctx, c.Client)
 	if err != nil {
 		return history.Observation{}, nil, err
 	}
 	st, err := state.Load(ctx, c.Client, state.Want{Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true, Cohorts: true, Flavors: true, Nodes: true,
-		FallbackNamespaces: func(ctx context.Context) ([]string, error) {
-			if namespace != "" {
-				return []string{namespace}, nil
-			}
-			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
-		}}, c.Now())
+		FallbackNamespaces: func(ctx context.Context) ([]string, error) { return readable(ctx, f, c) }}, c.Now())
 	if err != nil {
 		return history.Observation{}, nil, err
 	}
@@ -97,6 +93,19 @@ func Observe(ctx context.Context, c *factory.Cluster, namespace, projectLabel st
 		}
 	}
 	return observe.Of(st, events, projectLabel), st, nil
+}
+
+// readable returns the namespaces to read without permission for all of them.
+func readable(ctx context.Context, f *factory.Factory, c *factory.Cluster) ([]string, error) {
+	if ns := f.Global.Namespace; ns != "" {
+		return []string{ns}, nil
+	}
+	names, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
+	if len(names) > 0 || err != nil && !kube.IsForbidden(err) {
+		return names, err
+	}
+	one, err := f.Namespace(ctx, c, "list", kinds.PyTorchJob.Resource)
+	return []string{one.Name}, err
 }
 
 // Explain turns an error of a store into one for people.
