@@ -21,7 +21,7 @@ type Resume struct {
 func ResumeOf(j state.Job, events []state.Event, pods []state.Pod) Resume {
 	r := Resume{On: j.Annotations[kinds.AutoResumeAnnotation] == "true", Used: j.Restarts}
 	r.Most, _ = strconv.Atoi(j.Annotations[kinds.MaxRetryAnnotation])
-	if how := j.Kind.Launch.Restart; how.Resumes && len(how.Retries) > 0 {
+	if how := j.Kind.Launch().Restart; how.Resumes && len(how.Retries) > 0 {
 		r.On = true // the operator's nature; the limit is in the spec
 		r.Most = j.MaxRetries
 	}

@@ -11,7 +11,7 @@ var BatchJob = Job{
 	Operator:    Kubernetes,
 	Style:       Batch,
 	Numbers:     Numbers{Index: completionIndexLabel},
-	Launch:      Launch{Restart: Restart{Where: OfPods, Allowed: []string{"OnFailure", "Never"}, Default: "Never", Retries: path("spec.backoffLimit")}},
+	launch:      &Launch{Restart: Restart{Where: OfPods, Allowed: []string{"OnFailure", "Never"}, Default: "Never", Retries: path("spec.backoffLimit")}},
 	OwnSelector: true,
 	Policy:      Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
 	Made: func(p Planned) (string, map[string]string) {

@@ -11,7 +11,7 @@ var HyperPodPyTorchJob = Job{
 	Roles:       []Role{{Path: path("spec.replicaSpecs.*"), NameKey: "name", Replicas: path("replicas"), Template: path("template"), Spares: path("spares")}},
 	Operator:    "HyperPod training operator",
 	Style:       Training,
-	Launch: Launch{Program: "hyperpodrun", Meets: ByOperator, Tasks: path("spec.nprocPerNode"), TasksText: true, Elastic: ElasticSteps,
+	launch: &Launch{Program: "hyperpodrun", Meets: ByOperator, Tasks: path("spec.nprocPerNode"), TasksText: true, Elastic: ElasticSteps,
 		Restart: Restart{Where: OfPods, Allowed: []string{"Always", "OnFailure", "Never"}, Retries: path("spec.runPolicy.jobMaxRetryCount"), Resumes: true}},
 	Policy: Policy{At: path("spec.runPolicy"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Clean: "cleanPodPolicy"},
 }

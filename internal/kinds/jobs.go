@@ -64,8 +64,8 @@ type Job struct {
 	Numbers Numbers
 	// Policy is where the limits of a run are.
 	Policy Policy
-	// Launch is how the pods start the training.
-	Launch Launch
+	// launch is how the pods start the training, nil for kinds of which nothing is known.
+	launch *Launch
 	// Services: the operator gives each pod a Service of its name.
 	Services bool
 	// Submitter is a label with the job's name on the pod that runs its program, for kinds

@@ -16,7 +16,7 @@ func kubeflow(kind, plural, specs, container string) Job {
 		Operator:    "Kubeflow training operator",
 		Style:       Training,
 		Services:    true,
-		Launch:      Launch{Container: container, Restart: Restart{Where: OfRole}},
+		launch:      &Launch{Container: container, Restart: Restart{Where: OfRole}},
 		Numbers:     Numbers{Role: replicaTypeLabel, Index: replicaIndexLabel},
 		Policy: Policy{At: path("spec.runPolicy"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds",
 			Backoff: "backoffLimit", Clean: "cleanPodPolicy"},

@@ -21,6 +21,14 @@ type Launch struct {
 	Restart Restart
 }
 
+// Launch returns how the pods of the kind start the training. It is not part of Job, which is copied with each job of a list.
+func (j Job) Launch() Launch {
+	if j.launch == nil {
+		return Launch{}
+	}
+	return *j.launch
+}
+
 // Meeting is how the processes of a job find each other.
 type Meeting string
 
@@ -69,8 +77,8 @@ const (
 func MainContainers() []string {
 	var out []string
 	for _, k := range Jobs() {
-		if k.Launch.Container != "" {
-			out = append(out, k.Launch.Container)
+		if k.Launch().Container != "" {
+			out = append(out, k.Launch().Container)
 		}
 	}
 	return append(out, hyperPodContainer)

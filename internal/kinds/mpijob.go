@@ -11,7 +11,7 @@ var MPIJob = mpiJob()
 func mpiJob() Job {
 	j := kubeflow("MPIJob", "mpijobs", "mpiReplicaSpecs", "")
 	j.Version, j.Operator = "v2beta1", "MPI operator"
-	j.Launch = Launch{Program: "mpirun", Meets: ByHostFile, Tasks: path("spec.slotsPerWorker"), Restart: Restart{Where: OfRole, Allowed: []string{"OnFailure", "Never"}}}
+	j.launch = &Launch{Program: "mpirun", Meets: ByHostFile, Tasks: path("spec.slotsPerWorker"), Restart: Restart{Where: OfRole, Allowed: []string{"OnFailure", "Never"}}}
 	j.Numbers = Numbers{Place: func(labels map[string]string, _ map[string]int64) (string, int) {
 		role := labels[jobRoleLabel]
 		if strings.EqualFold(role, launcher) {

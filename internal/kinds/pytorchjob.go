@@ -5,9 +5,9 @@ var PyTorchJob = pytorchJob()
 
 func pytorchJob() Job {
 	j := mastered(kubeflow("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs", "pytorch"))
-	j.Launch.Tasks, j.Launch.TasksText, j.Launch.TasksElastic = path("spec.nprocPerNode"), true, "nProcPerNode"
-	j.Launch.Elastic, j.Launch.Restart.Resumes = ElasticTorch, true
-	j.Launch.First = func(name string, object map[string]any) string {
+	j.launch.Tasks, j.launch.TasksText, j.launch.TasksElastic = path("spec.nprocPerNode"), true, "nProcPerNode"
+	j.launch.Elastic, j.launch.Restart.Resumes = ElasticTorch, true
+	j.launch.First = func(name string, object map[string]any) string {
 		if lookup(object, path("spec.pytorchReplicaSpecs.Master")) != nil {
 			return name + "-master-0"
 		}

@@ -315,13 +315,13 @@ func Container(pod map[string]any) map[string]any {
 
 // Tasks returns the number of processes per node in the manifest, 0 if it has none.
 func (j *View) Tasks() int {
-	n, _ := manifest.Count(kinds.At(j.Object, j.Kind.Launch.Tasks...))
+	n, _ := manifest.Count(kinds.At(j.Object, j.Kind.Launch().Tasks...))
 	return n
 }
 
 // SetTasks sets the number of processes per node, if the kind has a field for it.
 func (j *View) SetTasks(n int) {
-	l := j.Kind.Launch
+	l := j.Kind.Launch()
 	policy := Inner(j.Object, "spec", "elasticPolicy")
 	switch {
 	case len(l.Tasks) == 0:
@@ -336,10 +336,10 @@ func (j *View) SetTasks(n int) {
 
 // FirstPod returns the DNS name of the job's first pod, "" if it has none.
 func (j *View) FirstPod(name string) string {
-	if j.Kind.Launch.First == nil {
+	if j.Kind.Launch().First == nil {
 		return ""
 	}
-	return j.Kind.Launch.First(name, j.Object)
+	return j.Kind.Launch().First(name, j.Object)
 }
 
 // put sets a field of the job.
@@ -350,7 +350,7 @@ func (j *View) put(path []string, v any) {
 
 // SetRetries sets how often the job is tried again, if the kind has a field for it.
 func (j *View) SetRetries(n int) {
-	if at := j.Kind.Launch.Restart.Retries; len(at) > 0 {
+	if at := j.Kind.Launch().Restart.Retries; len(at) > 0 {
 		j.put(at, int64(n))
 	}
 }

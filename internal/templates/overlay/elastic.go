@@ -25,7 +25,7 @@ func (s *job) applyBounds(j *jobobject.View) error {
 	case s.Nodes.N > most:
 		return setting.NodeCount.Invalid(strconv.Itoa(s.Nodes.N), "must be at most %d, the value of %s", most, setting.MaxNodeCount)
 	}
-	switch j.Kind.Launch.Elastic {
+	switch j.Kind.Launch().Elastic {
 	case kinds.ElasticTorch:
 		if special != "" {
 			return errs.Usagef("%s requires the HyperPod training operator", special).Suggest(setting.JobKind.Option(kinds.HyperPodPyTorchJob.Kind))

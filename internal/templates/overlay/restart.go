@@ -16,7 +16,7 @@ func (s *job) applyRestart(j *jobobject.View, meta map[string]any) error {
 	if s.MaxRetry != nil && *s.MaxRetry < 0 {
 		return setting.MaxRetry.OutOfRange(*s.MaxRetry, 0, 0)
 	}
-	switch restart := j.Kind.Launch.Restart; {
+	switch restart := j.Kind.Launch().Restart; {
 	case restart.Where == kinds.OfRole:
 		return s.restartReplicas(j, meta)
 	case restart.Where == kinds.OfPods && s.AutoResume && !restart.Resumes:
@@ -37,7 +37,7 @@ func (s *job) applyRestart(j *jobobject.View, meta map[string]any) error {
 
 // restartPods sets the policy of pods that have their own.
 func (s *job) restartPods(j *jobobject.View) {
-	must := j.Kind.Launch.Restart.Default
+	must := j.Kind.Launch().Restart.Default
 	for _, r := range j.Roles() {
 		switch pod := r.Pod(); {
 		case s.RestartPolicy != "":
@@ -84,7 +84,7 @@ func (s *job) restartReplicas(j *jobobject.View, meta map[string]any) error {
 	} else if ns != "" {
 		s.noteResumeNamespace(ns)
 	}
-	if s.AutoResume && !j.Kind.Launch.Restart.Resumes {
+	if s.AutoResume && !j.Kind.Launch().Restart.Resumes {
 		s.Notef("HyperPod supports automatic resume for PyTorchJobs only; this is %s", words.WithArticle(j.Kind.Kind))
 	}
 	return nil

@@ -30,7 +30,7 @@ func (s *job) applyRunPolicy(j *jobobject.View) error {
 		key := fields[which]
 		if key == "" {
 			e := setting.NotFor(j.Kind.Kind, which)
-			if which == setting.Backoff && len(j.Kind.Launch.Restart.Retries) > 0 {
+			if which == setting.Backoff && len(j.Kind.Launch().Restart.Retries) > 0 {
 				e.Suggest(setting.MaxRetry.Option("N"))
 			}
 			return e

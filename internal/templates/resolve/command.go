@@ -58,5 +58,5 @@ func Program(command []string) string {
 
 // LaunchCommand returns the command that starts the training if neither the values nor the template name one.
 func LaunchCommand(j *jobobject.View) []string {
-	return []string{cmp.Or(j.Kind.Launch.Program, "torchrun")}
+	return []string{cmp.Or(j.Kind.Launch().Program, "torchrun")}
 }

@@ -26,7 +26,7 @@ func (s *Plan) NodeBounds() (least, most int, ok bool) {
 // nodeRange returns the range of nodes for torchrun: the bounds of the values, or those of the manifest's
 // policy if the values only set the number.
 func (s *Plan) nodeRange(j *jobobject.View) (least, most int, ok bool) {
-	if least, most, ok = s.NodeBounds(); ok || j == nil || j.Kind.Launch.Elastic != kinds.ElasticTorch {
+	if least, most, ok = s.NodeBounds(); ok || j == nil || j.Kind.Launch().Elastic != kinds.ElasticTorch {
 		return least, most, ok
 	}
 	policy := jobobject.Inner(j.Object, "spec", "elasticPolicy")

@@ -27,7 +27,7 @@ const (
 func (s *Plan) meetingPoint(job *jobobject.View) error {
 	r := s.Values.Rendezvous
 	if given := r != (values.Rendezvous{}); given && job != nil && !s.Template.Uses(setting.RdzvBackend) && !s.Template.Uses(setting.RdzvEndpoint) {
-		switch job.Kind.Launch.Meets {
+		switch job.Kind.Launch().Meets {
 		case kinds.ByOperator:
 			return setting.NotFor(job.Kind.Kind, setting.RdzvBackend, setting.RdzvEndpoint).WithFact("reason", "its operator arranges the rendezvous")
 		case kinds.ByHostFile:
@@ -42,7 +42,7 @@ func (s *Plan) meetingPoint(job *jobobject.View) error {
 		return manifest.TextOf(v)
 	}
 	r.Backend, r.Endpoint = text(r.Backend, setting.RdzvBackend), text(r.Endpoint, setting.RdzvEndpoint)
-	if job != nil && job.Kind.Launch.Elastic == kinds.ElasticTorch {
+	if job != nil && job.Kind.Launch().Elastic == kinds.ElasticTorch {
 		policy := jobobject.Inner(job.Object, "spec", "elasticPolicy")
 		if r.Backend == "" {
 			r.Backend = manifest.TextOf(policy["rdzvBackend"])
@@ -129,7 +129,7 @@ func (s *Plan) TorchrunFlags(job *jobobject.View) []string {
 		nodes = strconv.Itoa(least) + ":" + strconv.Itoa(most)
 	}
 	flags := []string{"--nnodes=" + nodes, "--nproc_per_node=" + strconv.Itoa(s.Tasks.N)}
-	if prog != "torchrun" || job == nil || job.Kind.Launch.Meets == kinds.ByOperator {
+	if prog != "torchrun" || job == nil || job.Kind.Launch().Meets == kinds.ByOperator {
 		return flags
 	}
 	return append(flags, s.rendezvousFlags(job, elastic)...)

@@ -53,13 +53,13 @@ func (f *Faults) checkRole(j *jobobject.View, r jobobject.Role) {
 	for i, item := range containers {
 		c, _ := item.(map[string]any)
 		name := manifest.TextOf(c["name"])
-		named = named || name == j.Kind.Launch.Container || name == "" || manifest.Unfilled(name)
+		named = named || name == j.Kind.Launch().Container || name == "" || manifest.Unfilled(name)
 		names = append(names, manifest.JoinPath(manifest.Location{Path: manifest.JoinPath(r.PodAt, "containers")}.Item(i).Path, "name"))
 	}
-	if name := j.Kind.Launch.Container; name != "" && !named {
+	if name := j.Kind.Launch().Container; name != "" && !named {
 		f.add(manifest.JoinPath(r.PodAt, "containers"), errs.Usagef("%s requires a container named %s: the %s looks for it", r.Name, name, j.Kind.Operator), names...)
 	}
-	restart := j.Kind.Launch.Restart
+	restart := j.Kind.Launch().Restart
 	want, policy, at := restart.Allowed, manifest.TextOf(r.Part["restartPolicy"]), manifest.JoinPath(r.At, "restartPolicy")
 	if restart.Where == kinds.OfPods {
 		policy, at = manifest.TextOf(pod["restartPolicy"]), manifest.JoinPath(r.PodAt, "restartPolicy")
@@ -75,7 +75,7 @@ func (f *Faults) checkRole(j *jobobject.View, r jobobject.Role) {
 // checkResume holds the two annotations of automatic resume and the restart
 // policy together.
 func (f *Faults) checkResume(j *jobobject.View, roles []jobobject.Role) {
-	if j.Kind.Launch.Restart.Where != kinds.OfRole {
+	if j.Kind.Launch().Restart.Where != kinds.OfRole {
 		return
 	}
 	annotations := jobobject.Inner(j.Object, "metadata", "annotations")

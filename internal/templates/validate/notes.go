@@ -37,7 +37,7 @@ func NoteCounts(s *resolve.Plan, j *jobobject.View) {
 			switch {
 			case m[1] == "--nnodes" && n != nodes && n != r.Each():
 				s.Notef("the command sets --nnodes=%d, and the job has %d pods", n, nodes)
-			case m[1] == "-np" && j.Kind.Launch.Meets == kinds.ByHostFile && n != nodes*s.Tasks.N:
+			case m[1] == "-np" && j.Kind.Launch().Meets == kinds.ByHostFile && n != nodes*s.Tasks.N:
 				s.Notef("the command sets -np %d, and the job has %d pods with %d slots each", n, nodes, s.Tasks.N)
 			case m[1] != "--nnodes" && m[1] != "-np" && s.TasksPerNode != nil && n != s.Tasks.N:
 				s.Notef("the command sets %s=%d, which overrides %s %d", m[1], n, setting.TasksPerNode, s.Tasks.N)
