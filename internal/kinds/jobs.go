@@ -64,7 +64,7 @@ type Job struct {
 	Numbers Numbers
 	// Policy is where the limits of a run are.
 	Policy Policy
-	// launch is how the pods start the training, nil for kinds of which nothing is known.
+	// launch is how the pods start the training, nil if unknown.
 	launch *Launch
 	// Services: the operator gives each pod a Service of its name.
 	Services bool
