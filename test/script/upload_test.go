@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // TestAnUploadToAClaimThatEnds: whatever ends the copy, no job is created, and the job that receives the files is gone.
@@ -51,10 +52,15 @@ func TestAnUploadToAClaimThatEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		code int
 		want string
-		then func(cmd *exec.Cmd, loader string)
+		then func(cmd *exec.Cmd, loader string, said *locked)
 	}{
-		"interrupted": {130, "interrupted", func(cmd *exec.Cmd, _ string) { _ = cmd.Process.Signal(os.Interrupt) }},
-		"the loader is suspended": {8, "is suspended", func(_ *exec.Cmd, loader string) {
+		"interrupted": {130, "interrupted", func(cmd *exec.Cmd, _ string, said *locked) {
+			_ = cmd.Process.Signal(os.Interrupt)
+			// The connection is cut afterwards: a cut that comes first is another error.
+			for end := time.Now().Add(time.Minute); !strings.Contains(said.String(), "interrupted") && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			}
+		}},
+		"the loader is suspended": {8, "is suspended", func(_ *exec.Cmd, loader string, _ *locked) {
 			if out, err := run("patch-job", "suspend", "Job/"+loader); err != nil {
 				t.Error(out)
 			}
@@ -69,7 +75,7 @@ func TestAnUploadToAClaimThatEnds(t *testing.T) {
 				t.Errorf("%s: no loader in %s", name, said.String())
 				return
 			}
-			c.then(cmd, found[1])
+			c.then(cmd, found[1], &said)
 		})
 		if err := os.WriteFile(behind, []byte(strings.ReplaceAll(string(text), server, cutting(t, server, 512<<10, then))), 0o600); err != nil {
 			t.Fatal(err)
