@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/loopback"
 )
 
 // The limits of a request and its answer.
@@ -27,7 +27,7 @@ const (
 	mostMessage  = 300
 )
 
-// Options are the knobs of a client.
+// Options change how a client asks.
 type Options struct {
 	// TokenFile is a file with a bearer token, read for each request; "" sends none.
 	TokenFile string
@@ -57,7 +57,7 @@ func New(address string, o Options) (*Client, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, ErrAddress
 	}
-	if o.TokenFile != "" && u.Scheme == "http" && !loopback(u.Hostname()) {
+	if o.TokenFile != "" && u.Scheme == "http" && !loopback.Is(u.Hostname()) {
 		return nil, ErrPlain
 	}
 	if o.Timeout == 0 {
@@ -69,11 +69,6 @@ func New(address string, o Options) (*Client, error) {
 	}}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return c, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Address returns the server's address without user and password.

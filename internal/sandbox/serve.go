@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/loopback"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -108,8 +109,7 @@ func localOnly(next http.Handler) http.Handler {
 		if err != nil {
 			host = r.Host
 		}
-		ip := net.ParseIP(host)
-		if r.Header.Get("Origin") != "" || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		if r.Header.Get("Origin") != "" || !loopback.Is(host) {
 			http.Error(w, "the sandbox answers only programs on this machine", http.StatusForbidden)
 			return
 		}

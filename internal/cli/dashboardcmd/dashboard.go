@@ -24,6 +24,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/loopback"
 	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -94,7 +95,7 @@ func (o *Options) Validate() error {
 		return nil
 	}
 	host, _, err := net.SplitHostPort(o.Listen)
-	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if err != nil || !loopback.Is(host) {
 		return errs.Usagef("invalid --listen %q: must be a loopback address and a port", o.Listen).Suggest(errs.Option("--listen", "127.0.0.1:8002"))
 	}
 	return nil

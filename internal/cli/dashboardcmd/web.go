@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/loopback"
 )
 
 // page has the files of the web page. Nothing of them is executed here.
@@ -106,7 +107,7 @@ func local(r *http.Request) bool {
 	if err != nil {
 		host = r.Host
 	}
-	if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !loopback.Is(strings.Trim(host, "[]")) {
 		return false
 	}
 	if origin := r.Header.Values("Origin"); len(origin) > 1 || len(origin) == 1 && origin[0] != "http://"+r.Host {

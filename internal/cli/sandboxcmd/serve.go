@@ -13,6 +13,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/loopback"
 )
 
 type serveOptions struct {
@@ -47,7 +48,7 @@ func (o *serveOptions) Validate() error {
 	if err != nil {
 		return errs.Usagef("invalid --listen %q: must be an address and a port", o.listen).Suggest(errs.Option("--listen", "127.0.0.1:8001"))
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !loopback.Is(host) {
 		return errs.Usagef("invalid --listen %q: must be a loopback address", o.listen).Suggest(errs.Option("--listen", "127.0.0.1:8001"))
 	}
 	return nil
