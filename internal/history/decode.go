@@ -1,24 +1,29 @@
 package history
 
 import (
-	"bytes"
 	"strconv"
+	"strings"
 )
 
-// decoder reads lines. Texts and amounts that occur again are shared.
+// decoder reads lines. What it returns shares the memory of the text; keeper copies what stays.
 type decoder struct {
-	known     map[string]string
 	amountsOf map[string]map[string]int64
 
-	entry  []byte // the rest of the entry
+	entry  string // the rest of the entry
 	failed bool
 }
 
-func (d *decoder) line(text []byte) (line, error) {
+func (d *decoder) line(text string) (line, error) {
 	var l line
 	d.failed = false
+	if n := strings.Count(text, ";J\t"); n > 0 {
+		l.Jobs = make([]jobLine, 0, n)
+	}
+	if n := strings.Count(text, ";C\t"); n > 0 {
+		l.Changes = make([]changeLine, 0, n)
+	}
 	for len(text) > 0 && !d.failed {
-		end := bytes.IndexByte(text, ';')
+		end := strings.IndexByte(text, ';')
 		if end < 1 {
 			return l, errTorn
 		}
@@ -28,10 +33,10 @@ func (d *decoder) line(text []byte) (line, error) {
 		case 'T':
 			l.Time, l.Pace = d.int(), d.int()
 		case 'J':
-			l.Jobs = append(l.Jobs, jobLine{int(d.int()), Job{UID: string(d.field()), Namespace: d.text(), Name: d.unique(), Kind: d.text(), Team: d.text(), Owner: d.text(),
+			l.Jobs = append(l.Jobs, jobLine{d.id(), Job{UID: d.text(), Namespace: d.text(), Name: d.text(), Kind: d.text(), Team: d.text(), Owner: d.text(),
 				Project: d.text(), Priority: d.text(), InstanceType: d.text(), Devices: d.amounts()}})
 		case 'C':
-			l.Changes = append(l.Changes, changeLine{int(d.int()), Change{Time: unix(d.int()), Phase: Phase(d.text()), Reason: d.text(), Borrowed: d.amounts()}})
+			l.Changes = append(l.Changes, changeLine{d.id(), Change{Time: unix(d.int()), Phase: Phase(d.text()), Reason: d.text(), Borrowed: d.amounts()}})
 		case 'Q':
 			l.Queues = append(l.Queues, queueLine{QueueKey{d.text(), d.text(), d.text(), d.text(), d.text()}, QueueFigures{d.int(), d.int(), d.int(), d.int(), d.int()}})
 		case 'N':
@@ -47,13 +52,13 @@ func (d *decoder) line(text []byte) (line, error) {
 }
 
 // field returns the next field, which a tab begins.
-func (d *decoder) field() []byte {
-	if len(d.entry) == 0 || d.entry[0] != '\t' {
+func (d *decoder) field() string {
+	if d.entry == "" || d.entry[0] != '\t' {
 		d.failed = true
-		return nil
+		return ""
 	}
 	d.entry = d.entry[1:]
-	end := bytes.IndexByte(d.entry, '\t')
+	end := strings.IndexByte(d.entry, '\t')
 	if end < 0 {
 		end = len(d.entry)
 	}
@@ -63,75 +68,72 @@ func (d *decoder) field() []byte {
 }
 
 func (d *decoder) int() int64 {
-	b := d.field()
-	negative := len(b) > 0 && b[0] == '-'
+	s := d.field()
+	negative := strings.HasPrefix(s, "-")
 	if negative {
-		b = b[1:]
+		s = s[1:]
 	}
 	n := int64(0)
-	for _, c := range b {
+	for i := range len(s) {
+		c := s[i]
 		if c < '0' || c > '9' || n > (1<<63-10)/10 {
 			d.failed = true
 			return 0
 		}
 		n = n*10 + int64(c-'0')
 	}
-	d.failed = d.failed || len(b) == 0
+	d.failed = d.failed || s == ""
 	if negative {
 		return -n
 	}
 	return n
 }
 
-// text returns a field that is likely to occur again.
-func (d *decoder) text() string {
-	b := d.field()
-	if len(b) == 0 {
-		return ""
+// id reads the number of a job. A segment has fewer jobs than bytes.
+func (d *decoder) id() int {
+	n := d.int()
+	d.failed = d.failed || n < 0 || n > 2*maxSegment
+	if d.failed {
+		return 0
 	}
-	if s, ok := d.known[string(b)]; ok {
-		return s
-	}
-	s := plain(b)
-	d.known[string(b)] = s
-	return s
+	return int(n)
 }
 
-// unique returns a field that occurs once.
-func (d *decoder) unique() string { return plain(d.field()) }
+func (d *decoder) text() string { return plain(d.field()) }
 
 // plain removes the escapes.
-func plain(b []byte) string {
-	if bytes.IndexByte(b, '\\') < 0 {
-		return string(b)
+func plain(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
 	}
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); i++ {
-		if b[i] == '\\' && i+2 < len(b) {
-			if n, err := strconv.ParseUint(string(b[i+1:i+3]), 16, 8); err == nil {
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
 				out = append(out, byte(n))
 				i += 2
 				continue
 			}
 		}
-		out = append(out, b[i])
+		out = append(out, s[i])
 	}
 	return string(out)
 }
 
+// amounts reads a map; those that are equal are the same.
 func (d *decoder) amounts() map[string]int64 {
-	b := d.field()
-	if len(b) == 0 {
+	s := d.field()
+	if s == "" {
 		return nil
 	}
-	if m, ok := d.amountsOf[string(b)]; ok {
+	if m, ok := d.amountsOf[s]; ok {
 		return m
 	}
 	m := map[string]int64{}
-	if string(b) != "0" {
-		for pair := range bytes.SplitSeq(b, []byte(",")) {
-			name, number, ok := bytes.Cut(pair, []byte("="))
-			n, err := strconv.ParseInt(string(number), 10, 64)
+	if s != "0" {
+		for pair := range strings.SplitSeq(strings.Clone(s), ",") {
+			name, number, ok := strings.Cut(pair, "=")
+			n, err := strconv.ParseInt(number, 10, 64)
 			if !ok || err != nil {
 				d.failed = true
 				return nil
@@ -139,6 +141,42 @@ func (d *decoder) amounts() map[string]int64 {
 			m[plain(name)] = n
 		}
 	}
-	d.amountsOf[string(b)] = m
+	d.amountsOf[s] = m
 	return m
+}
+
+// keeper copies texts out of the text of a segment, each that occurs again once.
+type keeper map[string]string
+
+func (k keeper) text(s string) string {
+	if s == "" {
+		return ""
+	}
+	kept, ok := k[s]
+	if !ok {
+		kept = strings.Clone(s)
+		k[kept] = kept
+	}
+	return kept
+}
+
+func (k keeper) job(j Job) Job {
+	j.UID, j.Name = strings.Clone(j.UID), strings.Clone(j.Name)
+	for _, s := range []*string{&j.Namespace, &j.Kind, &j.Team, &j.Owner, &j.Project, &j.Priority, &j.InstanceType} {
+		*s = k.text(*s)
+	}
+	return j
+}
+
+func (k keeper) change(c Change) Change {
+	c.Phase, c.Reason = Phase(k.text(string(c.Phase))), k.text(c.Reason)
+	return c
+}
+
+func (k keeper) queue(q QueueKey) QueueKey {
+	return QueueKey{k.text(q.Queue), k.text(q.Team), k.text(q.Flavor), k.text(q.InstanceType), k.text(q.Resource)}
+}
+
+func (k keeper) node(n NodeKey) NodeKey {
+	return NodeKey{k.text(n.InstanceType), k.text(n.Resource)}
 }

@@ -128,9 +128,10 @@ type Series[K comparable, V any] struct {
 type Data struct {
 	// Cluster is what the store was made for.
 	Cluster string
-	Jobs    []*Track
-	Queues  []Series[QueueKey, QueueFigures]
-	Nodes   []Series[NodeKey, NodeFigures]
+	// Jobs are in the order in which they were first seen.
+	Jobs   []*Track
+	Queues []Series[QueueKey, QueueFigures]
+	Nodes  []Series[NodeKey, NodeFigures]
 	// Covered are the times between samples that are at most Slack times the pace of the
 	// recorder apart. Outside them, only the phases of jobs are known, from what the cluster still knew later.
 	Covered []Span

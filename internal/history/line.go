@@ -190,13 +190,15 @@ func parse(path string, data []byte) (segment, error) {
 	if s.Format > Format {
 		return s, &NewerError{path, s.Format}
 	}
-	d := decoder{known: map[string]string{}, amountsOf: map[string]map[string]int64{}}
+	d, shared := decoder{amountsOf: map[string]map[string]int64{}}, string(data)
+	s.lines = make([]line, 0, bytes.Count(rest, []byte("\n")))
 	for len(rest) > 0 {
 		text, after, err := unseal(rest)
 		if err != nil {
 			break
 		}
-		l, err := d.line(text)
+		at := len(data) - len(rest) + len("00000000 ")
+		l, err := d.line(shared[at : at+len(text)])
 		if err != nil {
 			break
 		}

@@ -144,7 +144,7 @@ func differences[K comparable, V comparable, L any](old, now map[K]V, whole bool
 }
 
 // apply adds a line to what is known; first is the first line of a segment.
-func (l *live) apply(s line, first bool) {
+func (l *live) apply(s line, first bool, kept keeper) {
 	if first {
 		l.ids, l.byID = map[string]int{}, nil
 	}
@@ -153,29 +153,29 @@ func (l *live) apply(s line, first bool) {
 		for len(l.byID) <= j.ID {
 			l.byID = append(l.byID, "")
 		}
-		l.byID[j.ID], l.ids[j.UID] = j.UID, j.ID
-		t := &Track{Job: j.Job}
-		if old := l.jobs[j.UID]; old != nil {
+		t := &Track{Job: kept.job(j.Job)}
+		l.byID[j.ID], l.ids[t.UID] = t.UID, j.ID
+		if old := l.jobs[t.UID]; old != nil {
 			t.Changes = old.Changes
 		}
-		l.jobs[j.UID] = t
+		l.jobs[t.UID] = t
 	}
 	for _, c := range s.Changes {
-		if c.ID < 0 || c.ID >= len(l.byID) {
+		if c.ID >= len(l.byID) {
 			continue
 		}
 		uid := l.byID[c.ID]
 		if t := l.jobs[uid]; t != nil {
-			t.Changes = []Change{c.Change}
+			t.Changes = []Change{kept.change(c.Change)}
 		}
 		if c.Phase == Vanished {
 			delete(l.jobs, uid)
 		}
 	}
 	for _, q := range s.Queues {
-		l.queues[q.Key] = q.QueueFigures
+		l.queues[kept.queue(q.Key)] = q.QueueFigures
 	}
 	for _, n := range s.Nodes {
-		l.nodes[n.Key] = n.NodeFigures
+		l.nodes[kept.node(n.Key)] = n.NodeFigures
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/parallel"
@@ -31,7 +30,8 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 			break
 		}
 	}
-	parsed, err := parallel.Map(wanted, func(s stored) (segment, error) {
+	m := newMerger(from, to)
+	err = parallel.InOrder(wanted, func(s stored) (segment, error) {
 		path, data, err := s.read(dir)
 		if errors.Is(err, fs.ErrNotExist) { // its time to be kept has passed
 			return segment{}, nil
@@ -40,19 +40,17 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 			return segment{}, err
 		}
 		return parse(path, data)
-	})
-	if err != nil {
-		return nil, err
-	}
-	m := newMerger(from, to)
-	for i, s := range parsed {
-		if (s.Format == 0 || !s.whole) && i < len(parsed)-1 {
+	}, func(i int, s segment) {
+		if (s.Format == 0 || !s.whole) && i < len(wanted)-1 {
 			m.out.Damaged = append(m.out.Damaged, wanted[i].name)
 		}
 		m.out.Cluster = cmp.Or(m.out.Cluster, s.Cluster)
 		for n, l := range s.lines {
 			m.add(l, n == 0)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	if m.out.Samples == 0 {
 		return nil, ErrEmpty
@@ -91,20 +89,29 @@ func Of(cluster string, o Observation, from time.Time) *Data {
 	return m.data()
 }
 
+// Jobs get room for their first changes together: most have no more.
+const (
+	firstChanges = 3
+	roomFor      = 1000 * firstChanges
+)
+
 // merger joins lines to Data.
 type merger struct {
 	from, to time.Time
 	out      *Data
 	at       time.Time
 	later    bool // a sample after to was seen
-	live     *live
-	tracks   map[string]*Track
+	kept     keeper
+	tracks   map[string]*Track // by UID
+	all      []*Track          // in the order of the store
+	byID     []*Track          // of the segment
+	room     []Change          // for the first changes of jobs
 	queues   map[QueueKey]*Series[QueueKey, QueueFigures]
 	nodes    map[NodeKey]*Series[NodeKey, NodeFigures]
 }
 
 func newMerger(from, to time.Time) *merger {
-	return &merger{from: from, to: to, out: &Data{}, live: newLive(), tracks: map[string]*Track{},
+	return &merger{from: from, to: to, out: &Data{}, kept: keeper{}, tracks: map[string]*Track{},
 		queues: map[QueueKey]*Series[QueueKey, QueueFigures]{}, nodes: map[NodeKey]*Series[NodeKey, NodeFigures]{}}
 }
 
@@ -138,26 +145,32 @@ func (m *merger) add(l line, first bool) {
 	m.jobs(l, first)
 	if first { // a segment starts with everything that there is
 		for _, s := range m.queues {
-			put(m.queues, s.Key, QueueFigures{}, t)
+			put(s, QueueFigures{}, t)
 		}
 		for _, s := range m.nodes {
-			put(m.nodes, s.Key, NodeFigures{}, t)
+			put(s, NodeFigures{}, t)
 		}
 	}
 	for _, q := range l.Queues {
-		put(m.queues, q.Key, q.QueueFigures, t)
+		put(seriesOf(m.queues, q.Key, m.kept.queue), q.QueueFigures, t)
 	}
 	for _, n := range l.Nodes {
-		put(m.nodes, n.Key, n.NodeFigures, t)
+		put(seriesOf(m.nodes, n.Key, m.kept.node), n.NodeFigures, t)
 	}
 }
 
-func put[K comparable, V comparable](all map[K]*Series[K, V], k K, v V, t time.Time) {
+// seriesOf returns the series of a key; keep copies the key of a new one.
+func seriesOf[K, V comparable](all map[K]*Series[K, V], k K, keep func(K) K) *Series[K, V] {
 	s := all[k]
 	if s == nil {
-		s = &Series[K, V]{Key: k}
-		all[k] = s
+		s = &Series[K, V]{Key: keep(k)}
+		all[s.Key] = s
 	}
+	return s
+}
+
+// put adds a value from a time on.
+func put[K, V comparable](s *Series[K, V], v V, t time.Time) {
 	n := len(s.Points)
 	if n > 0 && s.Points[n-1].Time.Equal(t) {
 		s.Points = s.Points[:n-1]
@@ -170,43 +183,45 @@ func put[K comparable, V comparable](all map[K]*Series[K, V], k K, v V, t time.T
 
 // jobs adds the jobs of a line.
 func (m *merger) jobs(l line, first bool) {
-	ids := m.live
 	if first {
-		ids.byID = nil
+		m.byID = m.byID[:0]
 	}
 	for _, j := range l.Jobs {
-		for len(ids.byID) <= j.ID {
-			ids.byID = append(ids.byID, "")
+		for len(m.byID) <= j.ID {
+			m.byID = append(m.byID, nil)
 		}
-		ids.byID[j.ID] = j.UID
-		if t := m.tracks[j.UID]; t != nil {
-			t.Job = j.Job
-		} else {
-			m.tracks[j.UID] = &Track{Job: j.Job}
+		t := m.tracks[j.UID]
+		switch {
+		case t == nil:
+			t = &Track{Job: m.kept.job(j.Job)}
+			m.tracks[t.UID], m.all = t, append(m.all, t)
+		case !t.same(j.Job):
+			t.Job = m.kept.job(j.Job)
 		}
+		m.byID[j.ID] = t
 	}
 	for _, c := range l.Changes {
-		if c.ID < 0 || c.ID >= len(ids.byID) || m.tracks[ids.byID[c.ID]] == nil {
+		if c.ID >= len(m.byID) || m.byID[c.ID] == nil {
 			continue
 		}
-		t, next := m.tracks[ids.byID[c.ID]], c.Change
-		last := t.last()
-		if len(t.Changes) > 0 && (next.Time.Before(last.Time) || next.Time.Equal(last.Time) && next.Phase == last.Phase && next.Reason == last.Reason) {
-			continue // repeated at the begin of a segment
+		t, n := m.byID[c.ID], len(m.byID[c.ID].Changes)
+		if n > 0 {
+			last := &t.Changes[n-1]
+			if c.Time.Before(last.Time) || c.Time.Equal(last.Time) && c.Phase == last.Phase && c.Reason == last.Reason {
+				continue // repeated at the begin of a segment
+			}
+		} else {
+			if len(m.room) == 0 {
+				m.room = make([]Change, roomFor)
+			}
+			t.Changes, m.room = m.room[:0:firstChanges], m.room[firstChanges:]
 		}
-		t.Changes = append(t.Changes, next)
+		t.Changes = append(t.Changes, m.kept.change(c.Change))
 	}
 }
 
 func (m *merger) data() *Data {
-	for _, t := range m.tracks {
-		if len(t.Changes) > 0 {
-			m.out.Jobs = append(m.out.Jobs, t)
-		}
-	}
-	slices.SortFunc(m.out.Jobs, func(a, b *Track) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
-	})
+	m.out.Jobs = slices.DeleteFunc(m.all, func(t *Track) bool { return len(t.Changes) == 0 })
 	for _, s := range m.queues {
 		m.out.Queues = append(m.out.Queues, *s)
 	}

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -143,8 +144,9 @@ func (w *Writer) resume() error {
 		if seg.Cluster != w.o.Cluster {
 			return &OtherClusterError{seg.Cluster}
 		}
+		kept := keeper{}
 		for n, l := range seg.lines {
-			w.live.apply(l, n == 0)
+			w.live.apply(l, n == 0, kept)
 		}
 		if i == len(list)-1 && s.plain && !s.packed {
 			return w.goOn(path, s.name, seg, data)
@@ -326,8 +328,23 @@ func (s stored) read(dir string) (path string, data []byte, err error) {
 	if err != nil {
 		return path, nil, nil // damaged: without a header
 	}
-	data, _ = io.ReadAll(z) // what could be read; checksums find the end
-	return path, data, nil
+	var all bytes.Buffer
+	all.Grow(unpackedSize(f))
+	_, _ = all.ReadFrom(z) // what could be read; checksums find the end
+	return path, all.Bytes(), nil
+}
+
+// unpackedSize is the size that a packed segment gives for its content, up to a limit. gzip puts it at the end.
+func unpackedSize(f *os.File) int {
+	var last [4]byte
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	if _, err := f.ReadAt(last[:], info.Size()-int64(len(last))); err != nil {
+		return 0
+	}
+	return int(min(binary.LittleEndian.Uint32(last[:]), 2*maxSegment)) + bytes.MinRead
 }
 
 // pack compresses a complete segment.

@@ -49,3 +49,31 @@ func TestMapError(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestInOrder: each result is used once, in order; an error ends it, after the results before it.
+func TestInOrder(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 3, 1000} {
+		var list, want, got []int
+		for i := range n {
+			list, want = append(list, i), append(want, i*i)
+		}
+		err := parallel.InOrder(list, func(i int) (int, error) { return i * i, nil }, func(i, r int) {
+			if i != len(got) {
+				t.Errorf("%d after %d", i, len(got))
+			}
+			got = append(got, r)
+		})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d: %v, %v", n, got, err)
+		}
+		wrong, used := errors.New("wrong"), 0
+		if err := parallel.InOrder(list, func(i int) (int, error) {
+			if i >= n/2 {
+				return 0, fmt.Errorf("%d: %w", i, wrong)
+			}
+			return i, nil
+		}, func(int, int) { used++ }); n > 0 && (!errors.Is(err, wrong) || err.Error() != fmt.Sprintf("%d: wrong", n/2) || used != n/2) {
+			t.Error(n, err, used)
+		}
+	}
+}

@@ -25,13 +25,25 @@ type Options struct {
 	Busy map[time.Time]map[deviceuse.Key]deviceuse.Use
 }
 
-// key is what a UsageRow is of, without its resource.
-type key struct{ date, namespace, team, owner, project, instanceType string }
+// key is what a UsageRow is of, without its day and resource.
+type key struct{ namespace, team, owner, project, instanceType string }
 
-// cell is what jobs of a key had, by resource.
-type cell map[string]*[5]float64
+// usage is what the jobs of a key had, for each day.
+type usage struct {
+	key
+	days []cell
+}
 
-// Busy is the part of the measured device-hours in which the accelerators were busy.
+// cell is what jobs had on a day: a few resources.
+type cell []hoursOf
+
+// hoursOf are device-hours of a resource.
+type hoursOf struct {
+	resource string
+	hours    [5]float64
+}
+
+// The kinds of hours. busy is the part of measured in which the accelerators were busy.
 const (
 	used = iota
 	borrowed
@@ -45,19 +57,22 @@ type builder struct {
 	o     Options
 	d     *history.Data
 	out   *Document
-	cells map[key]cell
-	hours [24]struct{ used, waited Amounts }
-	waits []time.Duration
-	runs  []time.Duration
-	cause map[Cause]int
-	jobs  [5]map[string]int // teams, owners, projects, namespaces, instance types
-	count int
-	busy  map[hourOf]deviceuse.Use
+	cells map[key]*usage
+	// first is the day of From, as the number of days since 1970, and days how many there are.
+	first, days int
+	hours       [24]struct{ used, waited Amounts }
+	waits       []time.Duration
+	runs        []time.Duration
+	cause       map[Cause]int
+	jobs        [5]map[string]int // teams, owners, projects, namespaces, instance types
+	count       int
+	busy        map[hourOf]deviceuse.Use
 }
 
 // Build sums up a history.
 func Build(d *history.Data, o Options) *Document {
-	b := &builder{o: o, d: d, cells: map[key]cell{}, cause: map[Cause]int{},
+	b := &builder{o: o, d: d, cells: map[key]*usage{},
+		first: dayOf(o.From), days: dayOf(o.To) - dayOf(o.From) + 1, cause: map[Cause]int{},
 		out: &Document{Schema: Schema, Cluster: d.Cluster, Source: o.Source, From: o.From.UTC(), To: o.To.UTC(), Damaged: append([]string{}, d.Damaged...),
 			Preemptions: []Cause{}, Rows: []UsageRow{}, Resources: []string{}}}
 	for i := range b.hours {
@@ -88,7 +103,7 @@ func Build(d *history.Data, o Options) *Document {
 	}
 	b.rows()
 	b.groups()
-	b.days()
+	b.daily()
 	b.out.WaitSeconds, b.out.RunSeconds = seconds(b.waits), seconds(b.runs)
 	for c, n := range b.cause {
 		c.Count = n
@@ -114,7 +129,7 @@ func within(from, to, low, high time.Time) time.Duration {
 
 // job adds a job.
 func (b *builder) job(t *history.Track) {
-	k := key{namespace: t.Namespace, team: t.Team, owner: t.Owner, project: t.Project, instanceType: t.InstanceType}
+	var in *usage              // of the job's key, from its first hours on
 	var queued, held time.Time // when the present wait, and the present hold, began
 	counted := false
 	for i, c := range t.Changes {
@@ -132,7 +147,7 @@ func (b *builder) job(t *history.Track) {
 			if c.Phase != history.Waiting && inside {
 				b.cause[Cause{Kind: kindOf(c.Phase), Reason: c.Reason}]++
 			}
-			counted = b.add(k, t, nil, c.Time, end, waited) || counted
+			counted = b.add(&in, t, nil, c.Time, end, waited) || counted
 		case c.Phase == history.Holding:
 			if !queued.IsZero() && inside {
 				b.waits = append(b.waits, c.Time.Sub(queued))
@@ -141,7 +156,7 @@ func (b *builder) job(t *history.Track) {
 			if held.IsZero() {
 				held = c.Time
 			}
-			counted = b.add(k, t, c.Borrowed, c.Time, end, used) || counted
+			counted = b.add(&in, t, c.Borrowed, c.Time, end, used) || counted
 		default:
 			if (c.Phase == history.Succeeded || c.Phase == history.Failed) && !held.IsZero() && inside {
 				b.runs = append(b.runs, c.Time.Sub(held))
@@ -167,73 +182,101 @@ func kindOf(p history.Phase) string {
 	return "Evicted"
 }
 
-// add adds a phase, day by day, and reports whether any of it is in the time.
-func (b *builder) add(k key, t *history.Track, more map[string]int64, from, to time.Time, what int) bool {
-	devices := t.Devices
+// day is the length of a day.
+const day = 24 * time.Hour
+
+// dayOf is the number of days from 1970 to a time.
+func dayOf(t time.Time) int { return int(t.Unix() / int64(day/time.Second)) }
+
+// usageOf finds what the jobs with the key of a job had.
+func (b *builder) usageOf(t *history.Track) *usage {
+	k := key{t.Namespace, t.Team, t.Owner, t.Project, t.InstanceType}
+	u := b.cells[k]
+	if u == nil {
+		u = &usage{k, make([]cell, b.days)}
+		b.cells[k] = u
+	}
+	return u
+}
+
+// add adds a phase, day by day and hour by hour, and reports whether any of it is in the time. in is what the jobs with the
+// same key had, nil until it is needed.
+func (b *builder) add(in **usage, t *history.Track, more map[string]int64, from, to time.Time, what int) bool {
 	if from.Before(b.o.From) {
 		from = b.o.From
 	}
 	if to.After(b.o.To) {
 		to = b.o.To
 	}
-	if !from.Before(to) || len(devices) == 0 {
+	if !from.Before(to) || len(t.Devices) == 0 {
 		return false
 	}
-	for at := from; at.Before(to); {
-		next := at.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	if *in == nil {
+		*in = b.usageOf(t)
+	}
+	for at := from.UTC(); at.Before(to); {
+		next := at.Truncate(day).Add(day)
 		if next.After(to) {
 			next = to
 		}
-		k.date = at.UTC().Format(time.DateOnly)
-		c := b.cells[k]
-		if c == nil {
-			c = cell{}
-			b.cells[k] = c
-		}
-		for resource, n := range devices {
-			c.of(resource)[what] += amount(resource, n) * next.Sub(at).Hours()
+		c, length := &(*in).days[dayOf(at)-b.first], next.Sub(at).Hours()
+		for resource, n := range t.Devices {
+			h := c.of(resource)
+			h[what] += amount(resource, n) * length
 			if m := more[resource]; m > 0 {
-				c.of(resource)[borrowed] += amount(resource, m) * next.Sub(at).Hours()
+				h[borrowed] += amount(resource, m) * length
 			}
 		}
-		at = next
+		at = next.UTC()
 	}
-	for at := from; at.Before(to); { // hours of the day
-		next := at.UTC().Truncate(time.Hour).Add(time.Hour)
+	var perHour [24]float64 // of the day
+	for at := from.UTC(); at.Before(to); {
+		begin := at.Truncate(time.Hour)
+		next := begin.Add(time.Hour)
 		if next.After(to) {
 			next = to
 		}
-		h := &b.hours[at.UTC().Hour()]
-		use, known := b.busy[hourOf{t.UID, at.UTC().Truncate(time.Hour)}]
-		known = known && what == used && use.Devices > 0
-		for resource, n := range devices {
-			if resource == CPU {
+		length := next.Sub(at).Hours()
+		perHour[at.Hour()] += length
+		if use, known := b.busy[hourOf{t.UID, begin}]; known && what == used && use.Devices > 0 {
+			c := &(*in).days[dayOf(at)-b.first]
+			for resource, n := range t.Devices {
+				if resource != CPU {
+					h := c.of(resource)
+					h[measured] += float64(n) * length
+					h[busy] += use.Share() * float64(n) * length
+				}
+			}
+		}
+		at = next.UTC()
+	}
+	for resource, n := range t.Devices {
+		if resource == CPU {
+			continue
+		}
+		for i, length := range perHour {
+			if length == 0 {
 				continue
 			}
-			if known {
-				k.date = at.UTC().Format(time.DateOnly)
-				v := b.cells[k].of(resource)
-				v[measured] += float64(n) * next.Sub(at).Hours()
-				v[busy] += use.Share() * float64(n) * next.Sub(at).Hours()
-			}
 			if what == used {
-				h.used[resource] += float64(n) * next.Sub(at).Hours()
+				b.hours[i].used[resource] += float64(n) * length
 			} else {
-				h.waited[resource] += float64(n) * next.Sub(at).Hours()
+				b.hours[i].waited[resource] += float64(n) * length
 			}
 		}
-		at = next
 	}
 	return true
 }
 
-func (c cell) of(resource string) *[5]float64 {
-	v := c[resource]
-	if v == nil {
-		v = &[5]float64{}
-		c[resource] = v
+// of returns the hours of a resource.
+func (c *cell) of(resource string) *[5]float64 {
+	for i := range *c {
+		if (*c)[i].resource == resource {
+			return &(*c)[i].hours
+		}
 	}
-	return v
+	*c = append(*c, hoursOf{resource: resource})
+	return &(*c)[len(*c)-1].hours
 }
 
 // amount is a number of devices; the CPU is recorded in thousandths of a core.
@@ -246,25 +289,20 @@ func amount(resource string, n int64) float64 {
 
 // rows makes the finest rows, in order.
 func (b *builder) rows() {
-	for k, c := range b.cells {
-		for resource, v := range c {
-			r := UsageRow{Date: k.date, Namespace: k.namespace, Team: k.team, Owner: k.owner, Project: k.project, InstanceType: k.instanceType, Resource: resource,
-				Used: v[used], Borrowed: v[borrowed], Waited: v[waited]}
-			if b.busy != nil && resource != CPU {
-				unused := v[measured] - v[busy]
-				r.Measured, r.Unused = &v[measured], &unused
+	all := slices.SortedFunc(maps.Values(b.cells), func(x, y *usage) int {
+		return cmp.Or(strings.Compare(x.namespace, y.namespace), strings.Compare(x.team, y.team), strings.Compare(x.owner, y.owner),
+			strings.Compare(x.project, y.project), strings.Compare(x.instanceType, y.instanceType))
+	})
+	for i := range b.days {
+		date := time.Unix(0, 0).UTC().AddDate(0, 0, b.first+i).Format(time.DateOnly)
+		for _, u := range all {
+			c := u.days[i]
+			slices.SortFunc(c, func(x, y hoursOf) int { return strings.Compare(x.resource, y.resource) })
+			for _, h := range c {
+				b.out.Rows = append(b.out.Rows, b.row(date, u, h))
 			}
-			if price, ok := b.price(k.instanceType, resource); ok {
-				cost := price * r.Used
-				r.Cost = &cost
-			}
-			b.out.Rows = append(b.out.Rows, r)
 		}
 	}
-	slices.SortFunc(b.out.Rows, func(x, y UsageRow) int {
-		return cmp.Or(strings.Compare(x.Date, y.Date), strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Team, y.Team), strings.Compare(x.Owner, y.Owner),
-			strings.Compare(x.Project, y.Project), strings.Compare(x.InstanceType, y.InstanceType), strings.Compare(x.Resource, y.Resource))
-	})
 	seen := map[string]bool{}
 	for _, r := range b.out.Rows {
 		if r.Resource != CPU {
@@ -272,6 +310,20 @@ func (b *builder) rows() {
 		}
 	}
 	b.out.Resources = append(b.out.Resources, slices.Sorted(maps.Keys(seen))...)
+}
+
+func (b *builder) row(date string, u *usage, h hoursOf) UsageRow {
+	r := UsageRow{Date: date, Namespace: u.namespace, Team: u.team, Owner: u.owner, Project: u.project, InstanceType: u.instanceType, Resource: h.resource,
+		Used: h.hours[used], Borrowed: h.hours[borrowed], Waited: h.hours[waited]}
+	if b.busy != nil && h.resource != CPU {
+		unused := h.hours[measured] - h.hours[busy]
+		r.Measured, r.Unused = &h.hours[measured], &unused
+	}
+	if price, ok := b.price(u.instanceType, h.resource); ok {
+		cost := price * r.Used
+		r.Cost = &cost
+	}
+	return r
 }
 
 // groups sums the rows by each of their names.
@@ -332,8 +384,8 @@ func plus(sum, more *float64) *float64 {
 	return &v
 }
 
-// days makes a row for each day, also those without use, and the averages of hours.
-func (b *builder) days() {
+// daily makes a row for each day, also those without use, and the averages of hours.
+func (b *builder) daily() {
 	b.out.Days = []DayRow{}
 	at := map[string]int{}
 	for day := b.o.From.UTC().Truncate(24 * time.Hour); day.Before(b.o.To); day = day.Add(24 * time.Hour) {
