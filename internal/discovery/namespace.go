@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // NamespaceQuery says what is known, and what the namespace is for: the user needs
@@ -90,7 +91,7 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 		names[i] = ns.Name
 	}
 	return NamespaceChoice{}, errs.New("no namespace given", fmt.Sprintf("you have access to %d namespaces", len(names))).
-		WithFact("available", strings.Join(names, ", ")).Suggest(suggest.Namespace("NAME")).WithCode(errs.Usage).WithCause(ErrSeveral)
+		WithFact("available", words.Some(names, 20)).Suggest(suggest.Namespace("NAME")).WithCode(errs.Usage).WithCause(ErrSeveral)
 }
 
 // ErrSeveral is the cause of the error of Namespace where there are several namespaces and

@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // QueueChoice is the LocalQueue to use; Name is "" when there is none.
@@ -105,7 +106,7 @@ func unknownQueue(name, namespace string, names []string) error {
 	if near := errs.Near(name, names); len(near) > 0 {
 		e.Suggest(suggest.QueueName(near[0]))
 	}
-	return e.WithFact("available", strings.Join(names, ", "))
+	return e.WithFact("available", words.Some(names, 20))
 }
 
 // believed is a queue that cannot be looked up, for the reason in err.

@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Location says where to look for a cluster; empty fields mean the defaults.
@@ -154,12 +155,12 @@ func pickContext(l Location, raw *api.Config, missing []string) (string, error) 
 	if name == "" {
 		why := "no kubeconfig"
 		if len(names) > 0 {
-			e := errs.New("no cluster found", "the kubeconfig has no current context").WithCause(ErrNoCluster).WithFact("contexts", short(names))
+			e := errs.New("no cluster found", "the kubeconfig has no current context").WithCause(ErrNoCluster).WithFact("contexts", words.Some(names, 8))
 			return "", e.Suggest(suggest.Context(names[0]), suggest.ConnectCluster("NAME"))
 		}
 		e := errs.New("no cluster found", why).WithCause(ErrNoCluster)
 		if len(missing) > 0 {
-			e.WithFact("KUBECONFIG", "no such file: "+short(missing))
+			e.WithFact("KUBECONFIG", "no such file: "+words.Some(missing, 8))
 		}
 		return "", e.Suggest(suggest.ConnectCluster("NAME"), suggest.Sandbox())
 	}
@@ -173,14 +174,7 @@ func pickContext(l Location, raw *api.Config, missing []string) (string, error) 
 	if near := errs.Near(name, names); len(near) > 0 {
 		return "", e.WithFact("did you mean", strings.Join(near, ", ")).Suggest(suggest.Context(near[0]))
 	}
-	return "", e.WithFact("available", short(names))
-}
-
-func short(names []string) string {
-	if len(names) > 8 {
-		return strings.Join(names[:8], ", ") + fmt.Sprintf(" and %d more", len(names)-8)
-	}
-	return strings.Join(names, ", ")
+	return "", e.WithFact("available", words.Some(names, 8))
 }
 
 // missingFiles returns the files of KUBECONFIG that do not exist: kubectl's rules

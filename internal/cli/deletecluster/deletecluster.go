@@ -106,7 +106,7 @@ func (o *Options) describe(ctx context.Context, client *aws.Client, c clusters.C
 	}
 	question := "Delete cluster " + c.Name + " and " + words.Count(count, "instance", "instances")
 	if len(use.Jobs) > 0 {
-		f.Notef("running jobs: %s", strings.Join(clustertext.Jobs(use.Jobs), ", "))
+		f.Notef("running jobs: %s", clustertext.Jobs(use.Jobs))
 		question += ", and stop " + words.Count(len(use.Jobs), "job", "jobs")
 	}
 	if use.Others > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // named is a job by its namespace and name.
@@ -52,7 +53,7 @@ func hint(ctx context.Context, c *factory.Cluster, served []kinds.Job, name, nam
 	wg.Wait()
 	slices.Sort(others)
 	if others = slices.Compact(others); len(others) > 0 {
-		e.WithFact("found in", strings.Join(others, ", ")).Try = []errs.Suggestion{suggest.Namespace(others[0])}
+		e.WithFact("found in", words.Some(others, 8)).Try = []errs.Suggestion{suggest.Namespace(others[0])}
 		return
 	}
 	if near := errs.Near(name, names); len(near) > 0 {

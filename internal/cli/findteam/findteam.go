@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Scope is whose queues are wanted: one team's, one namespace's, or all.
@@ -127,8 +128,8 @@ func (s Scope) unknown(r *quota.Report) error {
 	default:
 		e = errs.NotFoundf("namespace %q has no queue", s.Namespace)
 	}
-	if len(names) > 0 && len(names) <= 20 {
-		e.WithFact("teams", strings.Join(names, ", "))
+	if len(names) > 0 {
+		e.WithFact("teams", words.Some(names, 20))
 	}
 	if !r.Complete {
 		e.WithFact("hidden", "other teams: you need permission to list clusterqueues")

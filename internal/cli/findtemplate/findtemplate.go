@@ -21,6 +21,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Where returns the namespace of the team's templates. It is called only when they are needed.
@@ -78,7 +79,7 @@ func Elsewhere(ctx context.Context, f *factory.Factory, name string, err error, 
 		return err
 	case len(found) > 0:
 		return errs.Usagef("no namespace given: template %q is one of a team", name).
-			WithFact("found in", strings.Join(found, ", ")).Suggest(suggest.Namespace(found[0]))
+			WithFact("found in", words.Some(found, 8)).Suggest(suggest.Namespace(found[0]))
 	case absent != nil:
 		return absent.WithFact("team", "no team has a template of this name")
 	}

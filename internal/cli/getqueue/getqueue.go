@@ -4,7 +4,6 @@ package getqueue
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +20,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // pace is how often a change is shown at most with --watch; waiting times go on
@@ -224,5 +224,5 @@ func (v *view) title() string {
 	for _, t := range v.teams {
 		names = append(names, t.Name)
 	}
-	return "no waiting workloads in " + strings.Join(names, ", ")
+	return "no waiting workloads in " + words.Some(names, 8)
 }

@@ -190,7 +190,7 @@ func (o *ApplyOptions) unmoved(saved *savedPlan, now map[string]string) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	return errs.New("cannot apply "+o.Plan, "the cluster changed since the plan").WithFact("changed", shortList(changed)).
+	return errs.New("cannot apply "+o.Plan, "the cluster changed since the plan").WithFact("changed", words.Some(changed, 8)).
 		Suggest(errs.Run("governance", "plan", "-f", "FILE", "--out", o.Plan))
 }
 
@@ -205,14 +205,6 @@ func nameOf(op policy.Operation) string {
 		return op.Kind + " " + op.Namespace + "/" + op.Name
 	}
 	return op.Kind + " " + op.Name
-}
-
-func shortList(names []string) string {
-	const most = 8
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }
 
 // confirmed prompts, unless --yes.
@@ -268,7 +260,7 @@ func (o *ApplyOptions) failed(err error, check bool) error {
 	if check {
 		return e.WithFact("changed", "nothing: this was a dry run of all changes")
 	}
-	return e.WithFact("done", fmt.Sprintf("%d of %d changes", len(fail.Done), len(fail.Done)+len(fail.Left))).WithFact("left", shortList(namesOf(fail.Left))).
+	return e.WithFact("done", fmt.Sprintf("%d of %d changes", len(fail.Done), len(fail.Done)+len(fail.Left))).WithFact("left", words.Some(namesOf(fail.Left), 8)).
 		Suggest(errs.Run("governance", "plan", "-f", o.File).WithNote("shows what is left"))
 }
 

@@ -164,7 +164,7 @@ func (r *remoteRun) failed(ctx context.Context, err error) error {
 	}
 	op := fail.Operation
 	e := r.explain(fail.Err, op)
-	e.WithFact("done", fmt.Sprintf("%d of %s", len(fail.Done), words.Count(len(fail.Done)+len(fail.Left), "change", "changes"))).WithFact("left", shortList(namesOf(fail.Left)))
+	e.WithFact("done", fmt.Sprintf("%d of %s", len(fail.Done), words.Count(len(fail.Done)+len(fail.Left), "change", "changes"))).WithFact("left", words.Some(namesOf(fail.Left), 8))
 	var moved *apply.MovedError
 	if errors.As(fail.Err, &moved) {
 		r.replan(ctx)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // ExportOptions are the flags of governance export.
@@ -95,7 +95,7 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 	}
 	if format.Name == output.Terraform {
 		if left := terraform.Unexpressed(doc); len(left) > 0 {
-			f.Notef("warning: left out, because Terraform has no attributes for Kueue's own fields: %s", strings.Join(left, ", "))
+			f.Notef("warning: left out, because Terraform has no attributes for Kueue's own fields: %s", words.Some(left, 8))
 		}
 		_, err := f.IO.Out.Write([]byte(output.SafeLines(string(terraform.Write(doc)))))
 		return err

@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/permissions"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // RBACOptions are the arguments and flags of governance rbac.
@@ -205,7 +206,7 @@ func (o *RBACOptions) teams(ctx context.Context, c *factory.Cluster) ([]quota.Te
 		for _, n := range errs.Near(o.Team, names) {
 			e.Suggest(errs.Run("governance", "rbac", n))
 		}
-		return nil, e.WithFact("available", strings.Join(names, ", "))
+		return nil, e.WithFact("available", words.Some(names, 20))
 	}
 	return out, nil
 }

@@ -110,7 +110,7 @@ func subjects(list []rbacv1.Subject) string {
 		}
 		out = append(out, s.Kind+" "+name)
 	}
-	return shortList(out)
+	return words.Some(out, 8)
 }
 
 // refusedRoles is the error of objects that are not of this program.

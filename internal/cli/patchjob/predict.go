@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/patch"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // outlook is the position of a pending workload and the next decision about it.
@@ -112,5 +113,5 @@ func preempted(d admission.Decision, in *inputs.Inputs) string {
 	for _, p := range d.Preempts {
 		out = append(out, p.Namespace+"/"+in.JobName(p.Namespace, p.Name))
 	}
-	return strings.Join(out, ", ")
+	return words.Some(out, 4)
 }

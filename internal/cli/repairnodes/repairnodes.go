@@ -247,7 +247,7 @@ func (o *Options) name(ctx context.Context, client *aws.Client, c clusters.Clust
 	f.Notef("%s of cluster %s: %s", words.Count(len(nodes), "node", "nodes"), c.Name, o.verb.effect)
 	switch {
 	case len(use.Jobs) > 0:
-		f.Notef("affected jobs: %s", strings.Join(clustertext.Jobs(use.Jobs), ", "))
+		f.Notef("affected jobs: %s", clustertext.Jobs(use.Jobs))
 	case use.Known:
 		f.Notef("no jobs are affected")
 	}

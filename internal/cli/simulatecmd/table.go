@@ -118,7 +118,7 @@ func adviceText(a simulate.JobRemedies) []string {
 	for _, m := range a.Remedies {
 		text := fmt.Sprintf("%s would run now with %s", name, strings.Join(suggest.PolicyRemedy(m.Code, m.Team).Args, " "))
 		if len(m.Preempts) > 0 {
-			text += ", and preempt " + strings.Join(m.Preempts, ", ")
+			text += ", and preempt " + words.Some(m.Preempts, 4)
 		}
 		out = append(out, text)
 	}
@@ -127,16 +127,11 @@ func adviceText(a simulate.JobRemedies) []string {
 
 // removedText names the nodes that are removed.
 func removedText(nodes []simulate.RemovedNode) string {
-	const shown = 8
 	var names []string
-	for i, n := range nodes {
-		if i == shown {
-			names = append(names, fmt.Sprintf("%d more (-o json)", len(nodes)-shown))
-			break
-		}
+	for _, n := range nodes {
 		names = append(names, fmt.Sprintf("%s (%s)", n.Node, words.Count(n.Pods, "pod", "pods")))
 	}
-	return "removed " + strings.Join(names, ", ")
+	return "removed " + words.Some(names, 8)
 }
 
 // loopText shows who preempts whom.

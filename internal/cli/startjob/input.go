@@ -91,9 +91,7 @@ func uploadError(dir string, err error, maxBytes int64, maxFiles int) error {
 		return nil
 	case errors.As(err, &secrets):
 		e := errs.Usagef("%s: it has files that may hold secrets", what).WithCause(err)
-		for _, p := range secrets.Paths[:min(len(secrets.Paths), 10)] {
-			e.WithFact("file", p)
-		}
+		e.WithFact("files", words.Some(secrets.Paths, 10))
 		return e.WithAdvice("list them in .gitignore; give the pods secrets with --environment-from-secret")
 	case errors.As(err, &large):
 		e := errs.Usagef("%s: %s in %s; at most %s in %d files are possible", what, bytesText(large.Bytes), words.Count(large.Files, "file", "files"), bytesText(maxBytes), maxFiles)

@@ -159,7 +159,7 @@ func RunSoftware(ctx context.Context, o *SoftwareOptions) error {
 			return err
 		}
 		if len(use.Jobs) > 0 {
-			f.Notef("affected jobs: %s", strings.Join(clustertext.Jobs(use.Jobs), ", "))
+			f.Notef("affected jobs: %s", clustertext.Jobs(use.Jobs))
 		}
 	}
 	if err := f.Agree(ctx, o.Yes, "Update the software of cluster "+c.Name+"?", errs.Option("--dry-run").WithNote("prints the request")); err != nil {

@@ -331,7 +331,7 @@ func (o *Options) warn(ctx context.Context, client *aws.Client, c clusters.Clust
 		return err
 	}
 	if len(use.Jobs) > 0 {
-		o.Factory.Notef("warning: SageMaker chooses the instances that go; jobs on these groups: %s", strings.Join(clustertext.Jobs(use.Jobs), ", "))
+		o.Factory.Notef("warning: SageMaker chooses the instances that go; jobs on these groups: %s", clustertext.Jobs(use.Jobs))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // pageSize is the most that SageMaker's lists return at a time.
@@ -139,7 +140,7 @@ func (c *Client) explainCluster(ctx context.Context, what, action, name string, 
 		e.WithFact("did you mean", n)
 	}
 	if len(near) == 0 && len(names) > 0 {
-		e.WithFact("available", short(names))
+		e.WithFact("available", words.Some(names, 8))
 	}
 	if len(names) == 0 {
 		e.WithFact("available", "no cluster in this region")

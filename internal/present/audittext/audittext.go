@@ -3,7 +3,6 @@ package audittext
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
@@ -29,7 +28,7 @@ func message(f audit.Finding) string {
 			held = append(held, fmt.Sprintf("%s borrows %s", h.Team, words.Number(f.Resource, h.Amount)))
 		}
 		if len(held) > 0 {
-			text += "; " + strings.Join(held, ", ")
+			text += "; " + words.Some(held, 4)
 		}
 		return text
 	case audit.Idle:

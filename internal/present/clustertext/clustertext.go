@@ -69,11 +69,7 @@ func offer(f spec.Fault) string {
 	if len(f.Near) > 0 {
 		return "; did you mean " + f.Near[0] + "?"
 	}
-	list := f.Want
-	if len(list) > mostWords {
-		return fmt.Sprintf("; must be one of: %s and %d more", strings.Join(list[:mostWords], ", "), len(list)-mostWords)
-	}
-	return "; must be one of: " + strings.Join(list, ", ")
+	return "; must be one of: " + words.Some(f.Want, mostWords)
 }
 
 func typeName(t string) string {
@@ -134,17 +130,11 @@ func Progress(c clusters.Cluster) string {
 	return c.Status + ": " + strings.Join(parts, ", ")
 }
 
-// mostJobs are the jobs that a text names.
-const mostJobs = 10
-
-// Jobs names jobs with their pods on some nodes: "ns/vit-huge (2 pods)".
-func Jobs(list []jobs.OnNodes) []string {
+// Jobs names the first jobs with their pods on some nodes: "ns/vit-huge (2 pods), ns/bert (1 pod)".
+func Jobs(list []jobs.OnNodes) string {
 	var out []string
-	for i, j := range list {
-		if i == mostJobs {
-			return append(out, fmt.Sprintf("and %d more", len(list)-mostJobs))
-		}
+	for _, j := range list {
 		out = append(out, fmt.Sprintf("%s/%s (%s)", j.Namespace, j.Name, words.Count(j.Pods, "pod", "pods")))
 	}
-	return out
+	return words.Some(out, 10)
 }

@@ -84,7 +84,7 @@ func message(d doctor.Diagnosis) (text, advice string) {
 	case doctor.Failed:
 		return d.Err.Error(), ""
 	}
-	names := some(d.Names)
+	names := words.Some(d.Names, 6)
 	switch d.Code {
 	case doctor.Settings:
 		return "settings are valid", ""
@@ -263,15 +263,6 @@ func nodes(d doctor.Diagnosis, names string) (text, advice string) {
 		return words.Count(d.Of, "node", "nodes") + " ready; none has HyperPod's labels", ""
 	}
 	return fmt.Sprintf("%s ready, %d with HyperPod's health label", words.Count(d.Of, "node", "nodes"), d.Count), ""
-}
-
-// some names the first few.
-func some(names []string) string {
-	const most = 6
-	if len(names) > most+1 {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }
 
 // Summary is the last line: the answer.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -16,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Error words an error of the packages below jobs. Other errors stay as they are.
@@ -71,12 +71,7 @@ func notFound(e *pick.NotFoundError) *errs.Error {
 
 // near adds the names that exist, and suggests those that look alike.
 func near(e *errs.Error, label, name string, names []string, option func(string) errs.Suggestion) *errs.Error {
-	const shown = 12
-	list := names
-	if len(list) > shown {
-		list = append(slices.Clone(list[:shown]), fmt.Sprintf("and %d more", len(names)-shown))
-	}
-	e.WithFact(label, strings.Join(list, ", "))
+	e.WithFact(label, words.Some(names, 12))
 	for _, n := range errs.Near(name, names) {
 		e.Suggest(option(n))
 	}

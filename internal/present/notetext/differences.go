@@ -2,9 +2,9 @@ package notetext
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // subjects say what the differences between versions of Kueue are about.
@@ -79,13 +79,8 @@ func differences(codes []string) string {
 			}
 		}
 	}
-	switch n := len(list); {
-	case n == 0:
+	if len(list) == 0 {
 		return "; no known difference concerns this job"
-	case n > mostDifferences:
-		list = append(list[:mostDifferences], fmt.Sprintf("%d more", n-mostDifferences))
 	}
-	return "; decisions may differ on " + strings.Join(list, ", ")
+	return "; decisions may differ on " + words.Some(list, 4)
 }
-
-const mostDifferences = 4

@@ -23,7 +23,7 @@ func TestDifferences(t *testing.T) {
 		{nil, "rules of v0.19.2"},
 		{[]string{}, "; no known difference concerns this job"},
 		{[]string{"FlavorScan"}, "; decisions may differ on the order in which flavors are tried (kueue#13956)"},
-		{[]string{"StickyHead", "RejectedChecks", "PodsQuota", "UseOrder", "HugeLimits", "FlavorScan"}, ", 2 more"},
+		{[]string{"StickyHead", "RejectedChecks", "PodsQuota", "UseOrder", "HugeLimits", "FlavorScan"}, " and 2 more"},
 	} {
 		text := notetext.Note(inputs.Note{Code: inputs.VersionDiffers, Version: "v0.18.1", Differences: c.codes})
 		if !strings.HasSuffix(text, c.want) {

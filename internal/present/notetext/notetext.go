@@ -5,7 +5,6 @@ package notetext
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -133,13 +132,13 @@ func Warning(w *admission.Warning) string {
 	case admission.MultiKueueCheck:
 		return "admission check " + w.Name + " is MultiKueue's: what other clusters decide is not modelled"
 	case admission.OrderedByUse:
-		return "ClusterQueues with admission fair sharing, whose order by past use is not modelled: " + someOf(w.Names)
+		return "ClusterQueues with admission fair sharing, whose order by past use is not modelled: " + words.Some(w.Names, 4)
 	case admission.MaybeOrderedByUse:
-		return "ClusterQueues that ask for admission fair sharing (Kueue may have it on), whose order by past use is not modelled: " + someOf(w.Names)
+		return "ClusterQueues that ask for admission fair sharing (Kueue may have it on), whose order by past use is not modelled: " + words.Some(w.Names, 4)
 	case admission.ConcurrentQueues:
-		return "ClusterQueues with concurrent admission, whose new variants of jobs are not modelled: " + someOf(w.Names)
+		return "ClusterQueues with concurrent admission, whose new variants of jobs are not modelled: " + words.Some(w.Names, 4)
 	case admission.ClaimingWorkloads:
-		return "workloads with resource claims, whose devices are not counted: " + someOf(w.Names)
+		return "workloads with resource claims, whose devices are not counted: " + words.Some(w.Names, 4)
 	case admission.OwnClaims:
 		return "it uses resource claims: their devices are not counted"
 	case admission.UncountedUnknown:
@@ -156,13 +155,4 @@ func uncounted(w *admission.Warning, what string) string {
 		subject = "workload " + w.Names[0] + " holds"
 	}
 	return fmt.Sprintf("%s quota in ClusterQueue %s, which %s: %s usage is not counted", subject, w.Name, what, words.Verb(len(w.Names), "its", "their"))
-}
-
-// someOf names the first few, and says how many more there are.
-func someOf(names []string) string {
-	const most = 4
-	if n := len(names); n > most+1 {
-		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n-most))
-	}
-	return strings.Join(names, ", ")
 }

@@ -65,7 +65,7 @@ func message(f policy.Finding) string {
 	case policy.BorrowIgnored:
 		return fmt.Sprintf("%s has no effect with strategy %s", f.Subject, f.Text)
 	case policy.NobodyToShare, policy.NobodyLends:
-		return fmt.Sprintf("team %s cannot borrow: no other team lends %s", f.Team, strings.Join(f.Names, ", "))
+		return fmt.Sprintf("team %s cannot borrow: no other team lends %s", f.Team, words.Some(f.Names, 8))
 	case policy.NoClasses:
 		return "no priority classes: tasks rank first come, first served"
 	case policy.WeightIgnored:
@@ -73,7 +73,7 @@ func message(f policy.Finding) string {
 	case policy.WeightZero:
 		return fmt.Sprintf("team %s has weight 0: it is the first to lose what it borrows", f.Team)
 	case policy.SameNamespace:
-		return fmt.Sprintf("LocalQueue %s also belongs to team %s", f.Text, strings.Join(f.Names, ", "))
+		return fmt.Sprintf("LocalQueue %s also belongs to team %s", f.Text, words.Some(f.Names, 5))
 	case policy.BadPartition:
 		if f.Text == "" {
 			return fmt.Sprintf("acceleratorPartition cannot be combined with %s", strings.Join(f.Names, ", "))
@@ -96,7 +96,7 @@ func message(f policy.Finding) string {
 		return fmt.Sprintf("description has the character %q; must consist of letters, digits, spaces, punctuation and symbols", f.Text)
 	case policy.Duplicate:
 		if len(f.Names) > 0 {
-			return fmt.Sprintf("%s %s also belongs to team %s", f.Subject, f.Text, strings.Join(f.Names, ", "))
+			return fmt.Sprintf("%s %s also belongs to team %s", f.Subject, f.Text, words.Some(f.Names, 5))
 		}
 		return fmt.Sprintf("duplicate %s %q", f.Subject, f.Text)
 	case policy.TooMany:
@@ -142,11 +142,7 @@ func form(path string) string {
 
 // teams lists names, the first few of many.
 func teams(names []string) string {
-	const most = 5
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more teams", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return words.Verb(len(names), "team ", "teams ") + strings.Join(names, ", ")
+	return words.Verb(len(names), "team ", "teams ") + words.Some(names, 5)
 }
 
 func figure(v *float64) string {

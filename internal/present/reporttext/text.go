@@ -102,7 +102,7 @@ func Notes(d *report.Document) (notes []string) {
 		for _, n := range d.Prices.Unpriced {
 			names = append(names, cmp.Or(n, "jobs of unknown instance type"))
 		}
-		notes = append(notes, "no price for "+strings.Join(names, ", "))
+		notes = append(notes, "no price for "+words.Some(names, 8))
 	}
 	return notes
 }

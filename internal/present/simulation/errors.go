@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -29,7 +28,7 @@ func Error(err error) error {
 		out = notFound(e)
 	case simulate.NoQuota:
 		out = errs.NotFoundf("%s has no quota for %s", subject(e.Change), strings.Trim(e.Change.Resource+"@"+e.Change.Flavor, "@")).
-			WithFact("available", strings.Join(e.Names, ", "))
+			WithFact("available", words.Some(e.Names, mostOffered))
 	case simulate.InvalidRules:
 		out = errs.New("cannot simulate with the rules of the cluster", e.Err.Error())
 	case simulate.NotRun:
@@ -52,16 +51,16 @@ func subject(c simulate.Change) string {
 	return "team " + c.Target
 }
 
+// mostOffered are the names that a fact of an error lists.
+const mostOffered = 20
+
 func notFound(e *simulate.Error) *errs.Error {
-	const most = 20
 	out := errs.NotFoundf("%s %q not found", e.Kind, e.Value)
 	switch near := errs.Near(e.Value, e.Names); {
 	case len(near) > 0:
 		out.WithFact("did you mean", strings.Join(near, ", "))
-	case len(e.Names) > most:
-		out.WithFact("available", fmt.Sprintf("%s and %d more", strings.Join(e.Names[:most], ", "), len(e.Names)-most))
 	case len(e.Names) > 0:
-		out.WithFact("available", strings.Join(e.Names, ", "))
+		out.WithFact("available", words.Some(e.Names, mostOffered))
 	}
 	if e.Copied {
 		out.WithAdvice("name an instance type with at least one node: new nodes copy it")
@@ -76,7 +75,7 @@ func unreadable(e *simulate.Error) *errs.Error {
 	case simulate.EmptyChange:
 		return errs.Usagef("%s is empty", c.Kind)
 	case simulate.UnknownChange:
-		return errs.Usagef("change %q not found", c.Kind).WithFact("available", strings.Join(e.Names, ", "))
+		return errs.Usagef("change %q not found", c.Kind).WithFact("available", words.Some(e.Names, mostOffered))
 	case simulate.TeamForm:
 		return errs.Usagef("invalid team %q: must be NAME=TEAM", c.Text).Suggest(suggest.AddTeam("NAME", "TEAM"))
 	case simulate.PriorityForm:
@@ -97,7 +96,7 @@ func unreadable(e *simulate.Error) *errs.Error {
 		for _, n := range errs.Near(c.Setting, e.Names) {
 			out.Suggest(suggest.SetPolicy(c.Target, n, "VALUE"))
 		}
-		return out.WithFact("available", strings.Join(e.Names, ", "))
+		return out.WithFact("available", words.Some(e.Names, mostOffered))
 	case simulate.NoValue:
 		return errs.Usagef("%s has no value", c.Text)
 	case simulate.NotWord:
@@ -136,14 +135,14 @@ func unsuited(e *simulate.Error) *errs.Error {
 	case simulate.TeamExists:
 		return errs.Usagef("cannot add team %s: ClusterQueue %s already exists", c.Target, e.Value)
 	case simulate.Ambiguous:
-		return errs.Usagef("%d jobs are named %q", e.Count, e.Value).WithFact("found", strings.Join(e.Names, ", "))
+		return errs.Usagef("%d jobs are named %q", e.Count, e.Value).WithFact("found", words.Some(e.Names, mostOffered))
 	case simulate.WhichQuota:
-		return errs.Usagef("%s does not name a resource and flavor", c.Text).WithFact("available", strings.Join(e.Names, ", ")).
+		return errs.Usagef("%s does not name a resource and flavor", c.Text).WithFact("available", words.Some(e.Names, mostOffered)).
 			Suggest(suggest.SetPolicy(c.Target, c.Setting+"/"+e.Names[0], c.Value))
 	case simulate.PercentOfQuota:
 		return errs.Usagef("%s of a quota of %s is too large", c.Value, e.Value)
 	case simulate.TeamsOnly:
-		return errs.Usagef("%s is a setting of teams: a cohort has none", c.Setting).WithFact("available", strings.Join(e.Names, ", "))
+		return errs.Usagef("%s is a setting of teams: a cohort has none", c.Setting).WithFact("available", words.Some(e.Names, mostOffered))
 	case simulate.Refused:
 		what := e.Kind + " " + e.Value
 		if e.Kind == "ClusterQueue" {
@@ -163,7 +162,7 @@ func unsuited(e *simulate.Error) *errs.Error {
 	case simulate.NoQueue:
 		return errs.New("", "namespace "+e.Value+" has no LocalQueue")
 	case simulate.WhichQueue:
-		return errs.New("", "namespace "+e.Value+" has several LocalQueues and the job names none").WithFact("available", strings.Join(e.Names, ", "))
+		return errs.New("", "namespace "+e.Value+" has several LocalQueues and the job names none").WithFact("available", words.Some(e.Names, mostOffered))
 	case simulate.JobExists:
 		return errs.Usagef("cannot add %s: %s %s already exists in %s", c.Text, e.Kind, e.Value, e.Namespace).
 			Suggest(suggest.RemoveJob(e.Namespace, e.Value))

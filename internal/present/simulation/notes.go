@@ -3,7 +3,6 @@ package simulation
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
@@ -57,18 +56,16 @@ func nodes(s *simulate.JobState) string {
 	return ""
 }
 
+// mostNames are the names that a sentence lists.
+const mostNames = 5
+
 // jobNames lists the first few jobs.
 func jobNames(jobs []simulate.PodLoss) string {
-	const shown = 5
-	var out []string
-	for i, j := range jobs {
-		if i == shown {
-			out = append(out, fmt.Sprintf("and %d more", len(jobs)-shown))
-			break
-		}
-		out = append(out, j.Job)
+	var names []string
+	for _, j := range jobs {
+		names = append(names, j.Job)
 	}
-	return strings.Join(out, ", ")
+	return words.Some(names, mostNames)
 }
 
 // later is what happens until the time of the changes.
@@ -120,7 +117,7 @@ func note(n *simulate.Note) string {
 		for _, l := range n.Jobs {
 			jobs = append(jobs, fmt.Sprintf("%s (%s)", l.Job, words.Count(l.Pods, "pod", "pods")))
 		}
-		return "jobs that keep their quota and lose pods with the removed nodes: " + strings.Join(jobs, ", ")
+		return "jobs that keep their quota and lose pods with the removed nodes: " + words.Some(jobs, mostNames)
 	}
 	return string(n.Code)
 }

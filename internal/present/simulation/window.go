@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
@@ -16,11 +15,11 @@ func Window(w *simulate.Window) []string {
 	if len(w.Stopped) == 0 {
 		out = append(out, "  no job stops because of it")
 	} else {
-		out = append(out, fmt.Sprintf("  %s because of it: %s", words.Count(len(w.Stopped), "job does not run", "jobs do not run"), some(w.Stopped)))
+		out = append(out, fmt.Sprintf("  %s because of it: %s", words.Count(len(w.Stopped), "job does not run", "jobs do not run"), words.Some(w.Stopped, mostNames)))
 	}
 	out = append(out, fmt.Sprintf("  %s, %s", words.Count(len(w.Ended), "job ends in it", "jobs end in it"), words.Count(len(w.Started), "starts", "start")))
 	if len(w.NoEnd) > 0 {
-		out = append(out, fmt.Sprintf("  %s no known end (--assume-duration): %s", words.Count(len(w.NoEnd), "job has", "jobs have"), some(w.NoEnd)))
+		out = append(out, fmt.Sprintf("  %s no known end (--assume-duration): %s", words.Count(len(w.NoEnd), "job has", "jobs have"), words.Some(w.NoEnd, mostNames)))
 	}
 	if len(w.Jobs) == 0 {
 		return append(out, "  afterwards every job is as without the window")
@@ -34,15 +33,6 @@ func Window(w *simulate.Window) []string {
 		out = append(out, fmt.Sprintf("  afterwards %s/%s %s; without the window it %s", j.Namespace, j.Name, is(j.After), would(j.Before)))
 	}
 	return out
-}
-
-// some names the first few.
-func some(names []string) string {
-	const shown = 5
-	if n := len(names) - shown; n > 0 {
-		return fmt.Sprintf("%s and %d more (-o json)", strings.Join(names[:shown], ", "), n)
-	}
-	return strings.Join(names, ", ")
 }
 
 // is says how a job is at the end of a window.

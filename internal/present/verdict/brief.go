@@ -48,7 +48,7 @@ func targets(v *check.Verdict, age func(time.Duration) string) string {
 	for i := range v.Quota.Preempts {
 		names = append(names, target(v, &v.Quota.Preempts[i], age))
 	}
-	text := nameSome(names, v.Quota.PreemptsTotal, namedTargets)
+	text := words.SomeOf(names, v.Quota.PreemptsTotal, namedTargets)
 	if v.Quota.PreemptsTotal > 1 {
 		text = words.Count(v.Quota.PreemptsTotal, "job", "jobs") + ": " + text
 	}

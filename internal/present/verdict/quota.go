@@ -184,7 +184,7 @@ func reclaimText(t *check.Reclaim) string {
 			names = append(names, l.Team)
 		}
 	}
-	return strings.Join(names, ", ") + " can reclaim it at any time"
+	return words.Some(names, 4) + " can reclaim it at any time"
 }
 
 func preempted(v *check.Verdict, e *check.Preemption) string {

@@ -3,7 +3,6 @@ package verdict
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -164,7 +163,7 @@ func changeText(v *check.Verdict, r *remedy.Remedy) string {
 		for _, e := range r.Preempts {
 			names = append(names, e.Namespace+"/"+e.Name)
 		}
-		text += "; preempts " + nameSome(names, r.PreemptsTotal, 2)
+		text += "; preempts " + words.SomeOf(names, r.PreemptsTotal, 2)
 	}
 	return text
 }
@@ -194,7 +193,7 @@ func endText(v *check.Verdict, r *remedy.Remedy) string {
 	for i, h := range r.Jobs {
 		names[i] = h.Namespace + "/" + h.Name
 	}
-	text := "would run when " + nameSome(names, len(names), 3) + words.Verb(len(r.Jobs), " ends", " end")
+	text := "would run when " + words.Some(names, 3) + words.Verb(len(r.Jobs), " ends", " end")
 	var ask []string
 	for _, h := range r.Others(v.Job.Namespace) {
 		who := "team " + h.Team
@@ -206,18 +205,9 @@ func endText(v *check.Verdict, r *remedy.Remedy) string {
 		}
 	}
 	if len(ask) > 0 {
-		text += ": ask " + nameSome(ask, len(ask), 3)
+		text += ": ask " + words.Some(ask, 3)
 	}
 	return text
-}
-
-// nameSome joins the first names of a total; of more than most + 1 it names the first ones and counts the
-// rest.
-func nameSome(names []string, total, most int) string {
-	if total > most+1 {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(", %d more", total-most)
-	}
-	return strings.Join(names, ", ")
 }
 
 // advice is what to do about a job that no remedy lets run.

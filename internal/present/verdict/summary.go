@@ -85,7 +85,7 @@ func lenders(b check.Borrowed) string {
 	if len(b.Lenders) == 1 {
 		return " from " + names[0]
 	}
-	return " (" + strings.Join(names, ", ") + ")"
+	return " (" + words.Some(names, 4) + ")"
 }
 
 // why is why the job does not run now.
@@ -164,18 +164,12 @@ func detailText(v *check.Verdict, detail string) string {
 
 // afterEvictions names the jobs that are being evicted and whose pods have to end first.
 func afterEvictions(jobs []string) string {
-	return nameSome(jobs, len(jobs), namedTargets) + " " + words.Verb(len(jobs), "is", "are") + " being evicted, and " + words.Verb(len(jobs), "its", "their") + " pods have to end first"
+	return words.Some(jobs, namedTargets) + " " + words.Verb(len(jobs), "is", "are") + " being evicted, and " + words.Verb(len(jobs), "its", "their") + " pods have to end first"
 }
 
 // podsFirst names the jobs whose pods have to be ready before Kueue admits another one.
 func podsFirst(v *check.Verdict) string {
-	const most = 3
-	names := v.Quota.WaitsForPods
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return "Kueue admits no job before the pods of " + text + " are ready (waitForPodsReady.blockAdmission)"
+	return "Kueue admits no job before the pods of " + words.Some(v.Quota.WaitsForPods, 3) + " are ready (waitForPodsReady.blockAdmission)"
 }
 
 func inactive(i *check.Inactive) string {

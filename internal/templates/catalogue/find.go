@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 //go:embed embedded/*.yaml
@@ -98,7 +99,7 @@ func Find(name string, d Dirs) (*parse.Template, error) {
 		names = append(names, info.Name)
 	}
 	return nil, errs.NotFoundf("template %q not found%s", manifest.Clip(name), manifest.DidYouMean(errs.Near(name, names))).
-		WithFact("available", strings.Join(names, ", ")).Suggest(suggest.File())
+		WithFact("available", words.Some(names, 20)).Suggest(suggest.File())
 }
 
 // longestName is how long a file's name can be, with .yaml at its end.

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Fault is a mistake in a template; Line and Column count from 1, 0 where it has
@@ -84,16 +84,7 @@ func tidy(faults []error) []error {
 		out = append(out, f)
 	}
 	if n := len(more); n > 0 {
-		const most = 8
-		rest := more[:min(n, most)]
-		text := strings.Join(rest, ", ")
-		if n > most {
-			text += fmt.Sprintf(" and %d more", n-most)
-		}
-		foreign.Text += "; also in line " + text
-		if n > 1 {
-			foreign.Text = strings.Replace(foreign.Text, "; also in line ", "; also in lines ", 1)
-		}
+		foreign.Text += "; also in " + words.Verb(n, "line ", "lines ") + words.Some(more, 8)
 	}
 	return out
 }

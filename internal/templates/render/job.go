@@ -1,13 +1,12 @@
 package render
 
 import (
-	"strings"
-
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // jobLevel returns a setting that only a job can have and that is set, "" if there is none.
@@ -37,7 +36,7 @@ func pickJob(s *resolve.Plan, objects []map[string]any) (*jobobject.View, int, e
 		for _, i := range all {
 			found = append(found, manifest.TextOf(objects[i]["kind"])+" "+manifest.TextOf(jobobject.Inner(objects[i], "metadata")["name"]))
 		}
-		return nil, -1, errs.Usagef("the manifest has %d jobs: start one at a time", len(found)).WithFact("jobs", strings.Join(found, ", ")).
+		return nil, -1, errs.Usagef("the manifest has %d jobs: start one at a time", len(found)).WithFact("jobs", words.Some(found, 8)).
 			WithAdvice("write one file for each job")
 	}
 	if job == nil {
