@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// manDate is the date of manual pages: SOURCE_DATE_EPOCH, or one that never changes.
+// manDate returns the date of manual pages: SOURCE_DATE_EPOCH, or one that never changes.
 func manDate(env func(string) string) time.Time {
 	n, err := strconv.ParseInt(env("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {

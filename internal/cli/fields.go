@@ -37,7 +37,7 @@ func completeFormats(f *factory.Factory, c *cobra.Command, names []string) {
 	}
 }
 
-// rowKeys are the keys of the rows of a command's document, or of the document where it has
+// rowKeys returns the keys of the rows of a command's document, or of the document where it has
 // no rows; none where the binary has no schema of it.
 func rowKeys(cmd *cobra.Command) ([]string, error) {
 	type schema struct {

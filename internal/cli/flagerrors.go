@@ -72,7 +72,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return e.Suggest(helpOf(cmd)).WithCause(err)
 }
 
-// flagNames are the options that a command takes, the hidden ones apart.
+// flagNames returns the options that a command takes, the hidden ones apart.
 func flagNames(cmd *cobra.Command) (out []string) {
 	add := func(f *pflag.Flag) {
 		if !f.Hidden {

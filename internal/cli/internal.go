@@ -21,7 +21,7 @@ func guarded(version string, run func() error) (err error) {
 	return run()
 }
 
-// internalError is the error about a fault of this program: what happened and where,
+// internalError returns the error about a fault of this program: what happened and where,
 // and how to report it. --debug prints the stack.
 func internalError(version string, what any, stack string) error {
 	return errs.New("internal error", fmt.Sprint(what)).

@@ -70,7 +70,7 @@ func beyondFile(cmd *cobra.Command) (why string, instead errs.Suggestion) {
 	return "", errs.Suggestion{}
 }
 
-// about is the job or team that a command line names, or that it is of all
+// about returns the job or team that a command line names, or that it is of all
 // namespaces.
 func about(cmd *cobra.Command, args []string) (out []string) {
 	name := value(cmd, "name")
@@ -89,7 +89,7 @@ func about(cmd *cobra.Command, args []string) (out []string) {
 // watches reports --watch.
 func watches(cmd *cobra.Command) bool { return value(cmd, "watch") == "true" }
 
-// value is the value of a flag, "" where the command has no such flag.
+// value returns the value of a flag, "" where the command has no such flag.
 func value(cmd *cobra.Command, flag string) string {
 	if f := cmd.Flags().Lookup(flag); f != nil {
 		return f.Value.String()

@@ -126,10 +126,10 @@ func ParseARN(text string) (ARN, bool) {
 	return ARN{m[1], m[2], m[3], m[4], m[5], m[6]}, true
 }
 
-// ID is the last part of a cluster's ARN.
+// ID returns the last part of a cluster's ARN.
 func (s Summary) ID() string { return s.ARN[strings.LastIndexByte(s.ARN, '/')+1:] }
 
-// Region is the region of the cluster's ARN, "" if it has none.
+// Region returns the region of the cluster's ARN, "" if it has none.
 func (s Summary) Region() string {
 	arn, _ := ParseARN(s.ARN)
 	return arn.Region

@@ -64,7 +64,7 @@ type Value struct {
 	Source string
 }
 
-// Shown is the value as it is shown: without the password of an address.
+// Shown returns the value as it is shown: without the password of an address.
 func (v Value) Shown() string {
 	if u, err := url.Parse(v.Value); v.Key == keyPrometheus && err == nil && u.User != nil {
 		return u.Redacted()

@@ -33,7 +33,7 @@ var (
 	namespaceLabels = []string{"exported_namespace", "namespace", "exported_pod_namespace", "pod_namespace", "k8s_namespace_name"}
 )
 
-// Sums is the query for the busy shares of devices, added up for each pod: averages over a time. Counts is that for the
+// Sums returns the query for the busy shares of devices, added up for each pod: averages over a time. Counts is that for the
 // number of the devices.
 func Sums(over time.Duration) string { return query("sum", over) }
 
@@ -58,7 +58,7 @@ type Use struct {
 	Devices, Busy float64
 }
 
-// Share is the average share, from 0 to 1.
+// Share returns the average share, from 0 to 1.
 func (u Use) Share() float64 {
 	if u.Devices <= 0 {
 		return 0
@@ -68,7 +68,7 @@ func (u Use) Share() float64 {
 
 func (u Use) plus(o Use) Use { return Use{u.Devices + o.Devices, u.Busy + o.Busy} }
 
-// pod is the pod that labels name; false for a device that no pod has.
+// pod returns the pod that labels name; false for a device that no pod has.
 func pod(labels map[string]string) (Key, bool) {
 	first := func(names []string) string {
 		for _, n := range names {
@@ -153,7 +153,7 @@ func JobsOf(pods []state.Pod, jobs []Key) map[Key]Key {
 	return out
 }
 
-// shorter is the longest name of a job with which a name begins.
+// shorter returns the longest name of a job with which a name begins.
 func shorter(known map[Key]bool, namespace, name string) string {
 	for i := len(name) - 1; i > 0; i-- {
 		if name[i] == '-' && known[Key{namespace, name[:i]}] {

@@ -109,7 +109,7 @@ func unknownQueue(name, namespace string, names []string) error {
 	return e.WithFact("available", words.Some(names, 20))
 }
 
-// believed is a queue that cannot be looked up, for the reason in err.
+// believed returns a queue that cannot be looked up, for the reason in err.
 func believed(ns NamespaceChoice, flag string, err error) QueueChoice {
 	note := Note{Code: QueuesUnreadable, Namespace: ns.Name, NotInFile: kube.IsNotInFile(err)}
 	out := QueueChoice{Source: FromNone}

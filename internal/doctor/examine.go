@@ -130,7 +130,7 @@ func withoutConnection(list []Diagnosis) []Diagnosis {
 	return out
 }
 
-// partsOf are the examinations of a cluster.
+// partsOf returns the examinations of a cluster.
 func partsOf(s Subject) []part {
 	list := []part{{[]Code{Connection}, connection}}
 	if s.Live {
@@ -150,7 +150,7 @@ func partsOf(s Subject) []part {
 	return append(list, part{[]Code{Nodes}, nodes})
 }
 
-// failed is the diagnosis of a request that failed.
+// failed returns the diagnosis of a request that failed.
 func failed(code Code, err error) Diagnosis {
 	switch {
 	case kube.IsNotInFile(err), kube.IsForbidden(err):
@@ -201,7 +201,7 @@ func connection(ctx context.Context, s Subject, f *findings) {
 	f.add(func(d *Document) { d.ClockSkewSeconds = &ahead }, clock(skew))
 }
 
-// Skew is how far this machine's clock is ahead of the server's. A difference that the
+// Skew returns how far this machine's clock is ahead of the server's. A difference that the
 // whole seconds of the server's answer and the time of the request explain is 0.
 func Skew(p kube.Ping) time.Duration {
 	// The server wrote its time at some moment of the request, rounded down.

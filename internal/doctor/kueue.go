@@ -279,5 +279,5 @@ func accelerated(n state.Node) bool {
 	return false
 }
 
-// short is the last part of a name with slashes.
+// short returns the last part of a name with slashes.
 func short(name string) string { return name[strings.LastIndex(name, "/")+1:] }

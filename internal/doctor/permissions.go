@@ -17,7 +17,7 @@ type question struct {
 	cluster               bool
 }
 
-// text is the question as kubectl auth can-i takes it.
+// text returns the question as kubectl auth can-i takes it.
 func (q question) text() string {
 	name, sub, ok := strings.Cut(q.resource, "/")
 	if q.group != "" {

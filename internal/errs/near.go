@@ -46,7 +46,7 @@ func Near(want string, names []string) []string {
 	return res
 }
 
-// tolerance is how many typing errors a word of n characters may have and still
+// tolerance returns how many typing errors a word of n characters may have and still
 // be recognised: none in one character, one in up to four, two, then a third.
 func tolerance(n int) int {
 	switch {
@@ -58,7 +58,7 @@ func tolerance(n int) int {
 	return max(2, n/3)
 }
 
-// distance is the optimal string alignment distance (insert, delete, replace,
+// distance returns the optimal string alignment distance (insert, delete, replace,
 // swap of neighbours), or limit+1 once it must be larger than limit.
 func distance(a, b string, limit int) int {
 	x, y := []rune(a), []rune(b)

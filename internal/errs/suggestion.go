@@ -87,7 +87,7 @@ func (s Suggestion) own() (own, rest []string) {
 	return s.Args, nil
 }
 
-// String is the line as it can be pasted into a shell.
+// String returns the line as it can be pasted into a shell.
 func (s Suggestion) String() string {
 	line := words.ShellWords(s.Args)
 	if s.Kind == RunCommand {

@@ -127,7 +127,7 @@ func fresh(last Change, phases []Change, now time.Time) (out []Change) {
 	return out
 }
 
-// differences are the values that changed; what is gone is zero.
+// differences returns the values that changed; what is gone is zero.
 func differences[K comparable, V comparable, L any](old, now map[K]V, whole bool, of func(K, V) L) (out []L) {
 	var zero V
 	for k, v := range now {

@@ -73,7 +73,7 @@ func (h NodeHealth) Bad() bool {
 	return h.Health != "" && h.Health != kinds.NodeHealthy || h.Types != "" || h.Reasons != ""
 }
 
-// lastFault is the latest fault that a node records: in its annotation (a JSON array that loses its oldest
+// lastFault returns the latest fault that a node records: in its annotation (a JSON array that loses its oldest
 // entries), else in a condition of the fault's type, else in its labels.
 func lastFault(n state.Node, h NodeHealth) NodeFault {
 	var details []faultDetail
@@ -141,7 +141,7 @@ type JobFault struct {
 	Node, Pod string
 }
 
-// AwaitingRepair are the nodes that HyperPod has marked for replacement or a reboot.
+// AwaitingRepair returns the nodes that HyperPod has marked for replacement or a reboot.
 func (r Resilience) AwaitingRepair() []NodeHealth {
 	for i, h := range r.Bad {
 		if h.Pending == "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// ended is the state of a job that is over.
+// ended returns the state of a job that is over.
 func ended(j state.Job, w *state.Workload) (Status, bool) {
 	s, ok := end(j, w)
 	if j.Kind.Serves && s.State == Succeeded {
@@ -75,7 +75,7 @@ func over(s State, j state.Job, c state.Condition) Status {
 	return out
 }
 
-// active is the state of a job that may run, by its own status.
+// active returns the state of a job that may run, by its own status.
 func active(j state.Job, w *state.Workload) Status {
 	admitted := j.CreationTimestamp
 	if w != nil {

@@ -54,7 +54,7 @@ func FindOnNodes(pods []state.Pod, on func(node string) bool) (list []OnNodes, o
 // Ended reports a pod whose containers have all ended for good.
 func Ended(p state.Pod) bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
-// jobOf is the name of a pod's job, "" if it has none.
+// jobOf returns the name of a pod's job, "" if it has none.
 func jobOf(p state.Pod) string {
 	var controller state.Owner
 	for _, o := range p.Owners {

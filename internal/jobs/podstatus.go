@@ -6,7 +6,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// PodStatus is what a pod does in one word, as kubectl's STATUS column has it.
+// PodStatus returns what a pod does in one word, as kubectl's STATUS column has it.
 func PodStatus(p state.Pod) string {
 	word := p.Phase
 	if p.Reason != "" {
@@ -31,7 +31,7 @@ func PodStatus(p state.Pod) string {
 	return word
 }
 
-// initStatus is the word of the init container that is not done, if there is one.
+// initStatus returns the word of the init container that is not done, if there is one.
 func initStatus(p state.Pod) (string, bool) {
 	n, at := 0, 0
 	for _, c := range p.Containers {

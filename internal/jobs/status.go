@@ -178,7 +178,7 @@ func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
 	return s
 }
 
-// held is the state of a job that may not run.
+// held returns the state of a job that may not run.
 func held(j state.Job, w *state.Workload) (Status, bool) {
 	if j.Kind.Serves && len(j.Kind.SuspendPath) == 0 && Wanted(j) == 0 {
 		return Status{State: Suspended, Reason: ScaledToZero}, true
@@ -221,7 +221,7 @@ func held(j state.Job, w *state.Workload) (Status, bool) {
 	return waiting(w), true
 }
 
-// waiting is the status of a workload that is not admitted, with why as far as Kueue
+// waiting returns the status of a workload that is not admitted, with why as far as Kueue
 // recorded it.
 func waiting(w *state.Workload) Status {
 	s := Status{State: Pending, Since: w.CreationTimestamp}

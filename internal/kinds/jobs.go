@@ -363,7 +363,7 @@ func (j Job) Parts(object map[string]any) []Part {
 	return out
 }
 
-// pods is the number of pods of a part: Replicas, each of Times (or, where there
+// pods returns the number of pods of a part: Replicas, each of Times (or, where there
 // is none, Replicas itself) at most AtMost.
 func (r Role) pods(part map[string]any) int64 {
 	count := func(path []string) int64 {
@@ -389,7 +389,7 @@ func (r Role) pods(part map[string]any) int64 {
 	return replicas * each
 }
 
-// WorkloadSelector is a label selector of the Workloads of a job with this UID, among
+// WorkloadSelector returns a label selector of the Workloads of a job with this UID, among
 // others where their labels do not say the job.
 func (j Job) WorkloadSelector(uid string) string {
 	if j.OnePod || j.Itself {

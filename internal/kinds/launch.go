@@ -73,7 +73,7 @@ const (
 	OfPods RestartPlace = "pods"
 )
 
-// MainContainers are the names by which the operators find the container that trains.
+// MainContainers returns the names by which the operators find the container that trains.
 func MainContainers() []string {
 	var out []string
 	for _, k := range Jobs() {

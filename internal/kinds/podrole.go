@@ -37,7 +37,7 @@ func (j Job) PodRole(labels map[string]string, roles map[string]int64) PodRole {
 	return p
 }
 
-// rank is the RANK that the operator gives a pod.
+// rank returns the RANK that the operator gives a pod.
 func (j Job) rank(p PodRole, roles map[string]int64) int {
 	switch first := j.Numbers.First; {
 	case p.Index < 0 || j.Numbers.Unranked || strings.EqualFold(p.Role, launcher):

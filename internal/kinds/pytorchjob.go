@@ -16,7 +16,7 @@ func pytorchJob() Job {
 	return j
 }
 
-// mastered is a kind whose Master is one of the pods that train.
+// mastered returns a kind whose Master is one of the pods that train.
 func mastered(j Job) Job {
 	j.Numbers.First = "Master"
 	return j

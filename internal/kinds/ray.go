@@ -88,7 +88,7 @@ func rayResource(kind, plural string) Resource {
 	return Resource{Group: "ray.io", Version: "v1", Plural: plural, Kind: kind, Namespaced: true}
 }
 
-// rayRoles are the roles of a cluster whose spec is at a path.
+// rayRoles returns the roles of a cluster whose spec is at a path.
 func rayRoles(at string) []Role {
 	below := func(more string) []string { return slices.Concat(path(at), path(more)) }
 	return []Role{

@@ -91,7 +91,7 @@ func (j Job) Unfold(object map[string]any) {
 	}
 }
 
-// Fold is the opposite of Unfold. It returns an error for a change that the kind has no
+// Fold returns the opposite of Unfold. It returns an error for a change that the kind has no
 // field for.
 func (j Job) Fold(object map[string]any) error {
 	child := ChildOf(object)

@@ -282,7 +282,7 @@ func (k call) retryStatus(se *StatusError, attempt int) (time.Duration, bool) {
 	return 0, false
 }
 
-// backoff is the wait after the n-th failure: 250 ms, doubling, at most 30 s.
+// backoff returns the wait after the n-th failure: 250 ms, doubling, at most 30 s.
 func backoff(n int) time.Duration {
 	return min(250*time.Millisecond<<min(n-1, 7), 30*time.Second)
 }

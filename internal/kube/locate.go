@@ -129,7 +129,7 @@ func loadingRules(file string, env func(string) string) *clientcmd.ClientConfigL
 	return rules
 }
 
-// serverName is an address without a password in it.
+// serverName returns an address without a password in it.
 func serverName(host string) string {
 	if u, err := url.Parse(host); err == nil {
 		return u.Redacted()

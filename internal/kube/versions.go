@@ -192,7 +192,7 @@ func (v *versionCache) entry(group string) *groupEntry {
 	return v.groups[group]
 }
 
-// path is the cache file of the server; its address is hashed because it cannot be a file name.
+// path returns the cache file of the server; its address is hashed because it cannot be a file name.
 func (v *versionCache) path() string {
 	sum := sha256.Sum256([]byte(v.server))
 	return filepath.Join(v.dir, "versions-"+hex.EncodeToString(sum[:8])+".json")

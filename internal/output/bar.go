@@ -131,7 +131,7 @@ func (s *sheet) drawBars(width int, glyphs []string) {
 	}
 }
 
-// width is how wide the sheet is.
+// width returns how wide the sheet is.
 func (s *sheet) width() int {
 	sum := gap * max(len(s.widths)-1, 0)
 	for _, w := range s.widths {
@@ -179,7 +179,7 @@ func (s *sheet) crop(width int) {
 	}
 }
 
-// leftOut is the line that names what a narrow terminal does not show, if there is
+// leftOut returns the line that names what a narrow terminal does not show, if there is
 // anything.
 func (s *sheet) leftOut() []string {
 	if len(s.left) == 0 {

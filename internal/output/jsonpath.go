@@ -38,7 +38,7 @@ func relaxed(text string) string {
 	return "{" + path + "}"
 }
 
-// reason is the first line of a parser's complaint.
+// reason returns the first line of a parser's complaint.
 func reason(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line

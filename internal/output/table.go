@@ -161,7 +161,7 @@ func (s *sheet) fit(width int, ellipsis string) {
 	}
 }
 
-// least is how narrow a column may become: its title stays.
+// least returns how narrow a column may become: its title stays.
 func (s *sheet) least(column, narrowest int) int {
 	return max(narrowest, displaywidth.String(s.columns[column].Title))
 }

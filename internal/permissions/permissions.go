@@ -34,10 +34,10 @@ type Command struct {
 
 const kueueGroup = kinds.KueueGroup
 
-// jobs is a permission on every job kind but those that clusters also use for other things.
+// jobs returns a permission on every job kind but those that clusters also use for other things.
 func jobs(verbs ...string) []Permission { return jobKinds(false, verbs) }
 
-// beside are the verbs that read, on the kinds that clusters also use for other things. Roles
+// beside returns the verbs that read, on the kinds that clusters also use for other things. Roles
 // do not let a team create them: without a queue, Kueue may not govern them.
 func beside(verbs []string) []Permission {
 	read := slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return !slices.Contains([]string{"get", "list", "watch"}, v) })
@@ -55,7 +55,7 @@ func jobKinds(beside bool, verbs []string) []Permission {
 	return out
 }
 
-// runtimes are the permissions to read what the jobs of some kinds name for their pods.
+// runtimes returns the permissions to read what the jobs of some kinds name for their pods.
 func runtimes() []Permission {
 	var out []Permission
 	for _, k := range kinds.Jobs() {

@@ -92,7 +92,7 @@ type Review struct {
 	Commands   []string
 }
 
-// Questions are the single permissions behind all commands, each with the commands that ask
+// Questions returns the single permissions behind all commands, each with the commands that ask
 // for it, required ones first.
 func Questions() []Review {
 	var out []Review

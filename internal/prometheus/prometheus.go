@@ -195,7 +195,7 @@ func (c *Client) send(ctx context.Context, path string, values url.Values) ([]by
 	return body, err
 }
 
-// refusal is why the server did not evaluate a query, in its words where it has some.
+// refusal returns why the server did not evaluate a query, in its words where it has some.
 func refusal(status string, body []byte) string {
 	var a answer
 	if json.Unmarshal(body, &a) == nil && a.Error != "" {
@@ -207,7 +207,7 @@ func refusal(status string, body []byte) string {
 	return "the server answered " + status
 }
 
-// failed is the error about a query.
+// failed returns the error about a query.
 func (c *Client) failed(why string, cause error) *errs.Error {
 	return errs.New("cannot query Prometheus", why).WithFact("server", c.Address()).WithCause(cause)
 }

@@ -111,7 +111,7 @@ func spreadJSON(s spread.Spread) *SpreadJSON {
 	return &SpreadJSON{s.Count, Seconds(s.Average), Seconds(s.Median), Seconds(s.P90)}
 }
 
-// NewDocument is the JSON of items and of the teams' tallies; nil items could not
+// NewDocument returns the JSON of items and of the teams' tallies; nil items could not
 // be read.
 func NewDocument(items []Item, teams []quota.Team, tallies map[string]*Tally, order string, at time.Time) Document {
 	d := Document{Schema: Schema, Teams: []TeamJSON{}, Order: order, Source: quota.FromWorkloads, Time: at.UTC().Truncate(time.Second)}

@@ -46,5 +46,5 @@ func duration(seconds *int64) time.Duration {
 	return time.Duration(*seconds) * time.Second
 }
 
-// Seconds is a duration in whole seconds, the unit of documents.
+// Seconds returns a duration in whole seconds, the unit of documents.
 func Seconds(d time.Duration) int64 { return int64(d.Round(time.Second) / time.Second) }

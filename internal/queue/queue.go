@@ -129,7 +129,7 @@ func (b *builder) queue(clusterQueue, team string, workloads []*state.Workload) 
 	return out
 }
 
-// jobOf is the job that a workload belongs to.
+// jobOf returns the job that a workload belongs to.
 func jobOf(w *state.Workload) (name, kind string) {
 	for _, o := range w.Owners {
 		if o.Controller || len(w.Owners) == 1 {
@@ -139,7 +139,7 @@ func jobOf(w *state.Workload) (name, kind string) {
 	return w.Name, "Workload"
 }
 
-// compare is the scheduler's own order where it is known, then that of the rules.
+// compare follows the scheduler's own order where it is known, then that of the rules.
 func (b *builder) compare(x, y *state.Workload) int {
 	px, py := b.positions[Key{x.Namespace, x.Name}], b.positions[Key{y.Namespace, y.Name}]
 	if px != py {

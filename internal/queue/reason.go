@@ -144,7 +144,7 @@ func Decide(it *Item, q *state.ClusterQueue) {
 	}
 }
 
-// told is the reason that Kueue's message gives, the same that explain-job gives. It may be old: the time of the
+// told returns the reason that Kueue's message gives, the same that explain-job gives. It may be old: the time of the
 // condition is not that of its message.
 func (b *builder) told(r Reason, size state.Amounts) Reason {
 	all, never := quota.Deciding(r.Message)
@@ -244,7 +244,7 @@ func (b *builder) selects(w *state.Workload, resource string, f flavor) bool {
 	return !asks
 }
 
-// largest is what the role that asks for most of a resource asks for, with the
+// largest returns what the role that asks for most of a resource asks for, with the
 // fewest pods it may be started with.
 func largest(w *state.Workload, resource string) int64 {
 	most := int64(0)

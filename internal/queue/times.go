@@ -86,7 +86,7 @@ func Unread(s *state.State) *state.Missing {
 	return nil
 }
 
-// Sum is the summary of several tallies; nil ones are of nothing.
+// Sum returns the summary of several tallies; nil ones are of nothing.
 func Sum(tallies ...*Tally) Summary {
 	var sum Summary
 	var wait, run []time.Duration
@@ -143,7 +143,7 @@ func (s *Summary) finish(c state.Condition) bool {
 	return true
 }
 
-// lasted is how long a finished workload waited for its last admission, and ran
+// lasted returns how long a finished workload waited for its last admission, and ran
 // from it to its end.
 func lasted(w *state.Workload, finished state.Condition) (wait, run time.Duration, ok bool) {
 	admitted, _ := state.Find(w.Conditions, quota.Admitted)

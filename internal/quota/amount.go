@@ -13,7 +13,7 @@ import (
 // what 64 bits hold. Sums with it stay unlimited, as Kueue's Amount has it.
 const Unlimited int64 = math.MaxInt64
 
-// AmountOf is a quantity in the unit of state.Amounts, rounded up.
+// AmountOf returns a quantity in the unit of state.Amounts, rounded up.
 func AmountOf(resourceName string, q resource.Quantity) int64 {
 	most := maxWhole
 	if resourceName == cpu {
@@ -28,7 +28,7 @@ func AmountOf(resourceName string, q resource.Quantity) int64 {
 	return q.Value()
 }
 
-// QuantityOf is the quantity of an amount that is not Unlimited.
+// QuantityOf returns the quantity of an amount that is not Unlimited.
 func QuantityOf(resourceName string, n int64) resource.Quantity {
 	if resourceName == cpu {
 		return *resource.NewMilliQuantity(n, resource.DecimalSI)
@@ -57,7 +57,7 @@ func add(a, b int64) int64 {
 	return a + b
 }
 
-// Times is an amount that is not negative, n times; beyond 64 bits it is Unlimited.
+// Times returns an amount that is not negative, n times; beyond 64 bits it is Unlimited.
 func Times(a int64, n int32) int64 {
 	if n > 0 && a > math.MaxInt64/int64(n) {
 		return Unlimited

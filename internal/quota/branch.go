@@ -102,7 +102,7 @@ func (b *Branch) outside(n *node, resource string) {
 	b.Row.Borrowed, b.Row.Lent, b.Row.Lendable = &borrowed, &lent, &lendable
 }
 
-// cohortLimit is the most that the members of a cohort can ever hold of a resource
+// cohortLimit returns the most that the members of a cohort can ever hold of a resource
 // together.
 func (r *Report) cohortLimit(n *node, resource string) *int64 {
 	if !r.Complete || n.cyclic {

@@ -55,13 +55,13 @@ func capacities(s *state.State) []Capacity {
 	return ordered(out)
 }
 
-// ByInstanceType is the capacity by instance type with what pods use of it.
+// ByInstanceType returns the capacity by instance type with what pods use of it.
 func ByInstanceType(s *state.State) []Capacity {
 	out := capacities(s)
 	return used(out, s, state.Node.InstanceType)
 }
 
-// ByNodeGroup is the capacity by HyperPod instance group with what pods use of it.
+// ByNodeGroup returns the capacity by HyperPod instance group with what pods use of it.
 func ByNodeGroup(s *state.State) []Capacity {
 	of := func(n state.Node) string { return n.Labels[NodeGroupLabel] }
 	return used(ordered(groupNodes(s.Nodes, of)), s, of)
@@ -105,7 +105,7 @@ func sum(to, more state.Amounts) {
 	}
 }
 
-// zeros is nothing of each resource, which is not the same as not known.
+// zeros returns nothing of each resource, which is not the same as not known.
 func zeros(of state.Amounts) state.Amounts {
 	out := make(state.Amounts, len(of))
 	for name := range of {
@@ -138,7 +138,7 @@ func FlavorTypes(s *state.State) map[string]string {
 	return out
 }
 
-// quotasOf is the quota that a ClusterQueue has itself; one that cannot be right
+// quotasOf returns the quota that a ClusterQueue has itself; one that cannot be right
 // counts for nothing.
 func quotasOf(q *state.ClusterQueue) map[Key]limits {
 	if len(Faults(q)) > 0 {

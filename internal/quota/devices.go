@@ -113,7 +113,7 @@ func devices(a state.Amounts) int64 {
 	return 0
 }
 
-// teamDevices is what a namespace's ClusterQueues have of an instance type.
+// teamDevices returns what a namespace's ClusterQueues have of an instance type.
 func teamDevices(s *state.State, namespace, instanceType string) TeamDevices {
 	flavors := FlavorTypes(s)
 	var out TeamDevices

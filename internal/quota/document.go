@@ -141,7 +141,7 @@ type CapacityJSON struct {
 	Governed, Ungoverned                                   map[string]float64 `json:",omitempty"`
 }
 
-// number is an amount for JSON.
+// number returns an amount for JSON.
 func number(resource string, n *int64) *float64 {
 	if n == nil || *n == Unlimited {
 		return nil

@@ -44,7 +44,7 @@ func (f *Figures) whole(n *node, k Key, teamState string) {
 	f.Borrowed, f.Overcommit, f.Lent, f.Free, f.Borrowable, f.Limit, f.Lendable = &borrowed, &l.over, &l.lent, &free, &borrowable, &limit, &lendable
 }
 
-// free is the part of the node's own quota that is neither used nor lent, and is available.
+// free returns the part of the node's own quota that is neither used nor lent, and is available.
 func (n *node) free(k Key) int64 {
 	if n.apart() {
 		return 0
@@ -112,7 +112,7 @@ func plus(a, b *int64) *int64 {
 	return &n
 }
 
-// Idle is what is not used of Nominal, lent or not.
+// Idle returns what is not used of Nominal, lent or not.
 func (f *Figures) Idle() int64 { return max(0, sub(f.Nominal, f.Reserved)) }
 
 // Sum returns the figures of a resource over all teams, with the cohorts' own

@@ -54,7 +54,7 @@ func (b *builder) hidden() {
 	}
 }
 
-// hiddenRows are the rows of a team whose use alone is known.
+// hiddenRows returns the rows of a team whose use alone is known.
 func (b *builder) hiddenRows(queue string, reserved, used Usage, pending bool) []ResourceRow {
 	return rowsOf(slices.SortedFunc(maps.Keys(reserved), compareKeys), b.demand[queue], pending, func(k Key) FlavorRow {
 		return FlavorRow{Flavor: k.Flavor, Figures: Figures{NominalHidden: true, Reserved: reserved[k], Used: used[k]}}

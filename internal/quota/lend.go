@@ -185,7 +185,7 @@ func (g given) take(k Key) {
 	}
 }
 
-// offers is what others can still borrow of the node's quota: within its lending limit,
+// offers returns what others can still borrow of the node's quota: within its lending limit,
 // and not beyond what is left in the cohorts above it.
 func (n *node) offers(k Key) int64 {
 	if n.apart() || n.parent == nil || n.alone() {
@@ -194,7 +194,7 @@ func (n *node) offers(k Key) int64 {
 	return max(0, min(n.loan(k).can, n.parent.available(k)))
 }
 
-// loansInside is what the queues of a cohort borrow of a resource from one another and
+// loansInside returns what the queues of a cohort borrow of a resource from one another and
 // from its own quota.
 func (n *node) loansInside(resource string) int64 {
 	var sum int64
@@ -213,7 +213,7 @@ func (n *node) loansInside(resource string) int64 {
 	return sum
 }
 
-// queuesBelow are the queues at or below the node.
+// queuesBelow returns the queues at or below the node.
 func (n *node) queuesBelow() []*node {
 	if !n.isCohort {
 		return []*node{n}
@@ -235,7 +235,7 @@ func (n *node) within(top *node) bool {
 	return false
 }
 
-// keys are what the node has counted loans of.
+// keys returns what the node has counted loans of.
 func (n *node) keys() []Key { return slices.SortedFunc(maps.Keys(n.loans), compareKeys) }
 
 func total(amounts []int64) int64 {

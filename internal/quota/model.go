@@ -288,13 +288,13 @@ func (b *builder) team(q *state.ClusterQueue) {
 	b.r.Teams = append(b.r.Teams, t)
 }
 
-// rows are what a queue has, holds and waits for: a row for each resource, with its
+// rows returns what a queue has, holds and waits for: a row for each resource, with its
 // flavors.
 func (b *builder) rows(queue string, pending bool, flavor func(Key) FlavorRow) []ResourceRow {
 	return rowsOf(b.keysOf(queue), b.demand[queue], pending, flavor)
 }
 
-// rowsOf are a row for each resource of the keys and of what waits. pending reports that
+// rowsOf returns a row for each resource of the keys and of what waits. pending reports that
 // all that waits is known.
 func rowsOf(keys []Key, demand state.Amounts, pending bool, flavor func(Key) FlavorRow) []ResourceRow {
 	rows := map[string]*ResourceRow{}

@@ -177,7 +177,7 @@ func (b *builder) teamProblems(t *Team) (out []Problem) {
 	return out
 }
 
-// flavorProblems are a team's use above its limit, as after a limit was lowered, and
+// flavorProblems returns a team's use above its limit, as after a limit was lowered, and
 // idle quota that it cannot get because others use more than there is.
 func flavorProblems(t *Team, resource string, f *FlavorRow) (out []Problem) {
 	if f.Overcommit == nil || f.Limit == nil || f.Free == nil || f.Lent == nil {

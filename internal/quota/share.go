@@ -8,7 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// weightOf is the weight in fair sharing; Kueue's default is 1.
+// weightOf returns the weight in fair sharing; Kueue's default is 1.
 func weightOf(q *resource.Quantity) float64 {
 	if q == nil {
 		return 1
@@ -66,7 +66,7 @@ func (t *Tree) Share(clusterQueue string) Share {
 	return s
 }
 
-// beyond is what the node uses more than it has, by resource.
+// beyond returns what the node uses more than it has, by resource.
 func (n *node) beyond() map[string]int64 {
 	out := map[string]int64{}
 	for k, quota := range n.subtree {
@@ -77,7 +77,7 @@ func (n *node) beyond() map[string]int64 {
 	return out
 }
 
-// share is where a queue stands. Without its whole cohort that is only known of a
+// share returns where a queue stands. Without its whole cohort that is only known of a
 // queue that borrows nothing; of others Kueue's status has it where fair sharing
 // is on.
 func (b *builder) share(q *state.ClusterQueue) Share {
@@ -97,7 +97,7 @@ func (b *builder) share(q *state.ClusterQueue) Share {
 	return s
 }
 
-// lendable is what a cohort could hold of each resource, over all flavors of its
+// lendable returns what a cohort could hold of each resource, over all flavors of its
 // tree (Kueue's calculateLendable).
 func (n *node) lendable() map[string]int64 {
 	root := n

@@ -13,7 +13,7 @@ import (
 // and storage in the largest binary unit with at most one, devices as they are.
 func Text(resource string, n int64) string { return words.Number(resource, Number(resource, n)) }
 
-// Number is an amount in base units for JSON: cores, bytes, pieces. Unlimited is
+// Number returns an amount in base units for JSON: cores, bytes, pieces. Unlimited is
 // +Inf.
 func Number(resource string, n int64) float64 {
 	switch {
@@ -29,7 +29,7 @@ func Number(resource string, n int64) float64 {
 // in JSON.
 type Base float64
 
-// BaseOf is an amount as documents have it.
+// BaseOf returns an amount as documents have it.
 func BaseOf(resource string, n int64) Base { return Base(Number(resource, n)) }
 
 // MarshalJSON writes the number, or null where there is no end.
@@ -40,7 +40,7 @@ func (b Base) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(b))
 }
 
-// GPUs is what one unit of a resource is worth in whole GPUs: a MIG slice has as
+// GPUs returns what one unit of a resource is worth in whole GPUs: a MIG slice has as
 // many sevenths as its profile (1g.10gb, 3g.40gb) says. ok is false for other
 // resources.
 func GPUs(resource string) (worth float64, ok bool) {

@@ -214,7 +214,7 @@ func (n *node) limit(k Key) limits {
 	return limits{borrowing: Unlimited, lending: Unlimited}
 }
 
-// local is the part of the node's quota that is never lent (Kueue's localQuota).
+// local returns the part of the node's quota that is never lent (Kueue's localQuota).
 func (n *node) local(k Key) int64 {
 	if l := n.limit(k); l.lending != Unlimited {
 		return max(0, sub(n.subtree[k], l.lending))
@@ -222,7 +222,7 @@ func (n *node) local(k Key) int64 {
 	return 0
 }
 
-// available is what the node can still take without preempting; below zero when
+// available returns what the node can still take without preempting; below zero when
 // it, or a cohort above it, is over its quota (Kueue's available).
 func (n *node) available(k Key) int64 {
 	if n.parent == nil {
@@ -238,7 +238,7 @@ func (n *node) available(k Key) int64 {
 	return add(max(0, sub(local, n.usage[k])), above)
 }
 
-// potential is what the node could take if nothing was used anywhere (Kueue's
+// potential returns what the node could take if nothing was used anywhere (Kueue's
 // potentialAvailable).
 func (n *node) potential(k Key) int64 {
 	if n.parent == nil {
@@ -251,7 +251,7 @@ func (n *node) potential(k Key) int64 {
 	return all
 }
 
-// most is the most that a queue, or all queues of a cohort together, can ever hold: no
+// most returns the most that a queue, or all queues of a cohort together, can ever hold: no
 // more than each of them, and no more than what reaches the cohort and what its members
 // keep to themselves.
 func (n *node) most(k Key) int64 {
@@ -265,7 +265,7 @@ func (n *node) most(k Key) int64 {
 	return min(members, add(n.potential(k), n.kept(k)))
 }
 
-// kept is what the members of a cohort never lend.
+// kept returns what the members of a cohort never lend.
 func (n *node) kept(k Key) int64 {
 	var sum int64
 	for _, c := range n.children {

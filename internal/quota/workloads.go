@@ -112,7 +112,7 @@ func usages(workloads []state.Workload) (reserved, used map[string]Usage) {
 	return reserved, used
 }
 
-// statusUsage is what a ClusterQueue's own status says.
+// statusUsage returns what a ClusterQueue's own status says.
 func statusUsage(flavors []state.FlavorUsage) Usage {
 	out := Usage{}
 	for _, f := range flavors {

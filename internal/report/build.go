@@ -116,7 +116,7 @@ func Build(d *history.Data, o Options) *Document {
 	return b.out
 }
 
-// within is the length of the part of a span between two times.
+// within returns the length of the part of a span between two times.
 func within(from, to, low, high time.Time) time.Duration {
 	if from.Before(low) {
 		from = low
@@ -279,7 +279,7 @@ func (c *cell) of(resource string) *[5]float64 {
 	return &(*c)[len(*c)-1].hours
 }
 
-// amount is a number of devices; the CPU is recorded in thousandths of a core.
+// amount returns a number of devices; the CPU is recorded in thousandths of a core.
 func amount(resource string, n int64) float64 {
 	if resource == CPU {
 		return float64(n) / 1000
@@ -424,7 +424,7 @@ func (b *builder) daily() {
 	}
 }
 
-// seconds is the spread of durations in seconds.
+// seconds returns the spread of durations in seconds.
 func seconds(d []time.Duration) Spread {
 	s := spread.Of(d)
 	in := func(d time.Duration) int64 { return int64(d / time.Second) }

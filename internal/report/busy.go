@@ -44,7 +44,7 @@ func (b *builder) measured() map[hourOf]deviceuse.Use {
 	return out
 }
 
-// holder is the last of several jobs of a name that had quota in an hour, nil for none.
+// holder returns the last of several jobs of a name that had quota in an hour, nil for none.
 func (b *builder) holder(jobs []*history.Track, hour time.Time) *history.Track {
 	for i := len(jobs) - 1; i >= 0; i-- {
 		for n, c := range jobs[i].Changes {

@@ -12,7 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// podFiles is the folder of the files in pods, next to the sandbox's file. It has a folder for
+// podFiles returns the folder of the files in pods, next to the sandbox's file. It has a folder for
 // each pod by its UID, and one for each claim, which all pods that mount it share.
 func (f file) podFiles() string { return strings.TrimSuffix(f.path, Extension) + ".pods" }
 
@@ -74,7 +74,7 @@ func removeStray(st *store.Store, dir string) error {
 	return nil
 }
 
-// claimMounts are the claims that a container mounts; "" is the first container.
+// claimMounts returns the claims that a container mounts; "" is the first container.
 func claimMounts(st *store.Store, pod *store.Object, container string) (out []shell.Mount) {
 	claims := map[string]string{}
 	for _, v := range object.List(pod.Map(), "spec", "volumes") {

@@ -88,7 +88,7 @@ func (j Job) Values() (state.Job, jobs.Status) {
 	return out, s
 }
 
-// roles are the nodes with what each has. Accelerators that differ between nodes count for
+// roles returns the nodes with what each has. Accelerators that differ between nodes count for
 // the job as a whole.
 func (j Job) roles() []state.RoleCount {
 	nodes := state.RoleCount{Name: "node", Replicas: int64(j.Nodes), Requests: map[string]int64{}}

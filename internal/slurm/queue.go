@@ -62,7 +62,7 @@ func ParseQueue(text, separator string) ([]Job, error) {
 	return out, err
 }
 
-// present is a value without the words that Slurm writes for none.
+// present returns a value without the words that Slurm writes for none.
 func present(v string) string {
 	switch v = strings.TrimRight(v, " "); v {
 	case "(null)", "N/A", "n/a", "None", "Unknown", "NONE":

@@ -120,7 +120,7 @@ export HEAD_NODE
 	return b.String()
 }
 
-// program is what srun runs: the program itself, or a shell with the lines around it.
+// program returns what srun runs: the program itself, or a shell with the lines around it.
 func (s Script) program() string {
 	line := strings.Join(s.Program, " ")
 	if len(s.Before)+len(s.After) == 0 {

@@ -70,7 +70,7 @@ func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) 
 	return l.snapshot(info)
 }
 
-// captured are the kinds whose objects a snapshot has completely.
+// captured returns the kinds whose objects a snapshot has completely.
 func captured() []kinds.Resource {
 	return slices.DeleteFunc(kinds.All(), func(r kinds.Resource) bool {
 		_, ok := allowed()[r.FullName()]
@@ -89,7 +89,7 @@ func selector(r kinds.Resource) string {
 	return ""
 }
 
-// managers is the name of the object of a kind that belongs to a snapshot for its own sake:
+// managers returns the name of the object of a kind that belongs to a snapshot for its own sake:
 // Kueue's configuration and its controller, whose image tells the version. "": none does.
 func managers(r kinds.Resource) string {
 	switch r.FullName() {
@@ -238,7 +238,7 @@ func (l *capture) follow(ctx context.Context) {
 	l.byName(ctx, kinds.WorkloadPriorityClass, l.names(kinds.Workload, "spec", "priorityClassRef", "name"))
 }
 
-// usualQueues are the names that task governance gives the ClusterQueues of teams,
+// usualQueues returns the names that task governance gives the ClusterQueues of teams,
 // of the namespaces whose local queues may not be read.
 func (l *capture) usualQueues() []string {
 	var out []string

@@ -124,7 +124,7 @@ func (s *Snapshot) quantities() error {
 	return nil
 }
 
-// suspects are the objects that may have a bad quantity, in their order. All
+// suspects returns the objects that may have a bad quantity, in their order. All
 // processors look for them: every byte of a snapshot is read for that.
 func suspects(list []json.RawMessage) []json.RawMessage {
 	bad, _ := parallel.Map(list, func(raw json.RawMessage) (bool, error) { return suspect(raw), nil })
@@ -194,7 +194,7 @@ func isQuantity(text []byte) bool {
 	return err == nil
 }
 
-// endOfText is the place of the quote that ends a JSON string whose text begins at a
+// endOfText returns the place of the quote that ends a JSON string whose text begins at a
 // place; the end of all when there is none.
 func endOfText(raw []byte, at int) int {
 	for from := at; ; {
@@ -214,7 +214,7 @@ func endOfText(raw []byte, at int) int {
 	}
 }
 
-// space is the next place that holds no white space.
+// space returns the next place that holds no white space.
 func space(raw []byte, at int) int {
 	for at < len(raw) && (raw[at] == ' ' || raw[at] == '\n' || raw[at] == '\t' || raw[at] == '\r') {
 		at++
@@ -222,7 +222,7 @@ func space(raw []byte, at int) int {
 	return min(at, len(raw))
 }
 
-// named is the name of an object in messages.
+// named returns the name of an object in messages.
 func named(r kinds.Resource, m map[string]any) string {
 	name := object.Text(m, "metadata", "name")
 	if ns := object.Text(m, "metadata", "namespace"); ns != "" && r.Namespaced {

@@ -132,7 +132,7 @@ var jobStatus = only("startTime", "completionTime", "endTime", "active", "ready"
 	"rayClusterStatus":     only("state", "readyWorkerReplicas", "desiredWorkerReplicas"),
 })
 
-// job is the allow-list of a job kind.
+// job returns the allow-list of a job kind.
 func job(k kinds.Job) fields {
 	f := fields{"metadata": metadata, "spec": jobSpec, "status": jobStatus}
 	d := k.Status
@@ -162,7 +162,7 @@ func job(k kinds.Job) fields {
 	return f
 }
 
-// wrapper is what is kept of a job that contains other objects: of these, what is kept of
+// wrapper returns what is kept of a job that contains other objects: of these, what is kept of
 // jobs.
 func wrapper() fields {
 	inner := only("apiVersion", "kind")

@@ -120,7 +120,7 @@ func (p *plainFile) unreadable(where string, err error) error {
 	return unusable(why).Suggest(suggest.SaveSnapshot("FILE").WithNote("saves one")).WithCause(err)
 }
 
-// document is one object, a list of them, or nothing.
+// document reads one document: an object, a list of objects, or nothing.
 func (p *plainFile) document(where string, js []byte) error {
 	var head struct {
 		APIVersion string            `json:"apiVersion"`
@@ -275,7 +275,7 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 	return &Snapshot{Info: info, Plain: true, raw: p.raw}, nil
 }
 
-// lacking are the kinds that the file lacks although a cluster would have some: nodes and pods, those that others in it
+// lacking returns the kinds that the file lacks although a cluster would have some: nodes and pods, those that others in it
 // name or count, and queues, workloads and jobs if it has none of these.
 func (p *plainFile) lacking() []kinds.Resource {
 	wanted := map[string]bool{kinds.Node.FullName(): true, kinds.Pod.FullName(): true}

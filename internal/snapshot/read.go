@@ -230,7 +230,7 @@ func readFile(path string, most int64) (data []byte, info os.FileInfo, err error
 	return data, info, nil
 }
 
-// textSize is how much text a file of some size says it holds: what is compressed
+// textSize returns how much text a file of some size says it holds: what is compressed
 // ends with it (RFC 1952, 2.3.1). So what is too large is refused unread, and what
 // is not is read into memory once. It is a hint: a file may say anything, and less
 // than it holds from 4 GB on.

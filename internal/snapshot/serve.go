@@ -194,7 +194,7 @@ func namespaced(resource string) bool {
 	return slices.ContainsFunc(kinds.All(), func(r kinds.Resource) bool { return r.Namespaced && r.FullName() == resource })
 }
 
-// refusal is the answer to a request for what is missing: as the cluster would
+// refusal returns the answer to a request for what is missing: as the cluster would
 // have refused what there was no permission for, or failed where it did.
 func (m Missing) refusal() *metav1.Status {
 	switch m.Reason {

@@ -114,7 +114,7 @@ func mayReplace(path string, force bool) error {
 	return errs.New("cannot write the snapshot "+path, "the file exists and is not a snapshot").Suggest(suggest.Force()).WithAdvice("give another name, or replace it")
 }
 
-// text is the file's text, uncompressed.
+// text returns the file's text, uncompressed.
 func text(f io.Reader) (io.Reader, error) {
 	b := bufio.NewReaderSize(f, 1<<16)
 	if magic, _ := b.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {

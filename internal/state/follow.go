@@ -118,7 +118,7 @@ type object interface{ meta() *Meta }
 
 func (m *Meta) meta() *Meta { return m }
 
-// key is the name of an object.
+// key returns the name of an object.
 func key[T any](t *T) types.NamespacedName {
 	m := any(t).(object).meta()
 	return types.NamespacedName{Namespace: m.Namespace, Name: m.Name}

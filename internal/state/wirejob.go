@@ -149,14 +149,14 @@ func (r ReplicaStatus) times(n int) ReplicaStatus {
 	return ReplicaStatus{Active: r.Active * n, Ready: r.Ready * n, Succeeded: r.Succeeded * n, Failed: r.Failed * n}
 }
 
-// atMost is how many pods of a batch Job run at a time: never more than are to
+// atMost returns how many pods of a batch Job run at a time: never more than are to
 // complete.
 func atMost(parallelism, completions *whole) int64 {
 	n := parallelism.or(1)
 	return min(n, completions.or(n))
 }
 
-// pods is how many pods each job of a JobSet's group has.
+// pods returns how many pods each job of a JobSet's group has.
 func (r wireReplicatedJob) pods() int64 {
 	return atMost(r.Template.Spec.Parallelism, r.Template.Spec.Completions)
 }

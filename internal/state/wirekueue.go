@@ -190,7 +190,7 @@ type wireQueueStatus struct {
 	FairSharing        wireShare       `json:"fairSharing"`
 }
 
-// renamed are the words of v1beta1 that v1beta2 calls something else.
+// renamed returns the words of v1beta1 that v1beta2 calls something else.
 func renamed(policy string) string {
 	if policy == "Borrow" || policy == "Preempt" {
 		return "MayStopSearch"

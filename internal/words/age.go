@@ -43,7 +43,7 @@ func units(d, large time.Duration, largeName string, small time.Duration, smallN
 	return fmt.Sprintf("%d%s%d%s", d/large, largeName, rest, smallName)
 }
 
-// Since is the Age of a moment, or "-" for the zero time.
+// Since returns the Age of a moment, or "-" for the zero time.
 func Since(now, then time.Time) string {
 	if then.IsZero() {
 		return "-"

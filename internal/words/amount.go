@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Amount is a quantity with its resource: "8 nvidia.com/gpu", "1.5 cpu", "192Gi
+// Amount returns a quantity with its resource: "8 nvidia.com/gpu", "1.5 cpu", "192Gi
 // memory". The value is in base units: cores, bytes, devices.
 func Amount[F ~float64](resource string, value F) string {
 	return Number(resource, value) + " " + resource
 }
 
-// Number is a quantity in base units without its resource: bytes in binary units
+// Number returns a quantity in base units without its resource: bytes in binary units
 // with at most one decimal, everything else as a plain decimal, +Inf as "unlimited".
 func Number[F ~float64](resource string, value F) string {
 	v := float64(value)

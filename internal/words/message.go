@@ -13,7 +13,7 @@ type Shortage struct{ Resource, Flavor, Missing, Most string }
 
 var shortage = regexp.MustCompile(`insufficient (?:unused quota for (\S+) in flavor (\S+), (\S+) more needed|quota for (\S+) in flavor (\S+), [^,]*?> maximum capacity \(([^)]+)\))`)
 
-// Shortages are the shortages that a message of Kueue names, in its order.
+// Shortages returns the shortages that a message of Kueue names, in its order.
 func Shortages(message string) []Shortage {
 	var out []Shortage
 	for _, m := range shortage.FindAllStringSubmatch(message, -1) {
@@ -38,7 +38,7 @@ func RulesOut(message, flavor string) bool {
 
 var uncovered = regexp.MustCompile(`resource (\S+) unavailable in ClusterQueue`)
 
-// Uncovered is the resource that a message of Kueue says the ClusterQueue has no quota
+// Uncovered returns the resource that a message of Kueue says the ClusterQueue has no quota
 // for, "" when it names none (flavorassigner in pkg/scheduler).
 func Uncovered(message string) string {
 	if m := uncovered.FindStringSubmatch(message); m != nil {
@@ -49,11 +49,11 @@ func Uncovered(message string) string {
 
 var assignment = regexp.MustCompile(`^(?:.*: )?couldn't assign flavors to pod set [^ ]+: `)
 
-// WithoutPodSet is a message of Kueue without its beginning "couldn't assign flavors
+// WithoutPodSet returns a message of Kueue without its beginning "couldn't assign flavors
 // to pod set NAME: ".
 func WithoutPodSet(message string) string {
 	return strings.TrimPrefix(message, assignment.FindString(message))
 }
 
-// Short is a resource without its domain: gpu, neurondevice, mig-1g.10gb.
+// Short returns a resource without its domain: gpu, neurondevice, mig-1g.10gb.
 func Short(resource string) string { return resource[strings.LastIndex(resource, "/")+1:] }

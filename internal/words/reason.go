@@ -70,7 +70,7 @@ func PreemptionIn(message string) (Preemption, bool) {
 	return p, true
 }
 
-// PlainPreemption is a message of Kueue without UIDs and paths: of a preemption whose
+// PlainPreemption returns a message of Kueue without UIDs and paths: of a preemption whose
 // job it was for and why; any other message stays as it is.
 func PlainPreemption(message string) string {
 	p, ok := PreemptionIn(message)

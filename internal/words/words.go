@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Count is a number with its noun: "1 pod", "2 pods".
+// Count returns a number with its noun: "1 pod", "2 pods".
 func Count(n int, one, many string) string { return strconv.Itoa(n) + " " + Verb(n, one, many) }
 
-// Verb is the form that agrees with n: Verb(n, "is", "are").
+// Verb returns the form that agrees with n: Verb(n, "is", "are").
 func Verb(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -29,7 +29,7 @@ func AfterCycles(n int) string {
 	return " after " + Count(n, "cycle", "cycles")
 }
 
-// Ordinal is a position in English: 1st, 2nd, 3rd, 11th.
+// Ordinal returns a position in English: 1st, 2nd, 3rd, 11th.
 func Ordinal(n int) string {
 	suffix := "th"
 	if n/10%10 != 1 {

@@ -38,7 +38,7 @@ type limited struct {
 	} `json:"status"`
 }
 
-// left is the remaining run time that a job reports, at a time; 0 for none.
+// left returns the remaining run time that a job reports, at a time; 0 for none.
 func (l limited) left(now time.Time) time.Duration {
 	r := l.Status.Reported
 	if r.Left == nil {

@@ -63,7 +63,7 @@ func (o *Options) choose(ctx context.Context, c *factory.Cluster) (choice, error
 	return found, nil
 }
 
-// named is the target of a job that was named.
+// named returns the target of a job that was named.
 func named(j findjob.Job) target {
 	annotations := map[string]string{}
 	for _, key := range []string{kinds.TogetherAnnotation, kinds.CreatedByAnnotation} {
@@ -194,7 +194,7 @@ func (o *Options) announce(targets []target, now time.Time) {
 	}
 }
 
-// describe is a line about a job that was chosen by the flags.
+// describe returns a line about a job that was chosen by the flags.
 func (t target) describe(now time.Time) string {
 	line := fmt.Sprintf("%s/%s: %s", strings.ToLower(t.kind.Kind), t.name, t.state)
 	if t.reason != "" && t.reason != string(t.state) {
@@ -275,10 +275,10 @@ func by(targets []target) string {
 	return " (created by " + words.Clip(strings.Join(slices.Sorted(maps.Keys(names)), ", "), 60) + ")"
 }
 
-// whose is the team of a job, or its namespace if that has none.
+// whose returns the team of a job, or its namespace if that has none.
 func (t target) whose() string { return cmp.Or(t.team, t.namespace) }
 
-// teamsOf are the teams whose jobs are chosen; a namespace without a team counts as one.
+// teamsOf returns the teams whose jobs are chosen; a namespace without a team counts as one.
 func teamsOf(targets []target) []string {
 	names := map[string]bool{}
 	for _, t := range targets {

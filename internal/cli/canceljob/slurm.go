@@ -71,7 +71,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	return failed
 }
 
-// slurmTarget is the target of a job.
+// slurmTarget returns the target of a job.
 func slurmTarget(j slurmjob.Job) target {
 	return target{kind: slurm.Kind, namespace: j.Job.Namespace, name: j.Job.Name, uid: j.Slurm.ID, state: j.Status.State, reason: j.Status.Reason,
 		by: j.Slurm.User, created: j.Slurm.Submit}

@@ -106,7 +106,7 @@ func (w Flags) until(parent context.Context, f *factory.Factory, client *aws.Cli
 	}
 }
 
-// ended is the error about a wait that ended before the cluster was ready.
+// ended returns the error about a wait that ended before the cluster was ready.
 func (w Flags) ended(parent, ctx context.Context, name, last string) error {
 	if parent.Err() != nil {
 		return parent.Err()

@@ -160,7 +160,7 @@ func rowOf(v config.Value) row {
 	return r
 }
 
-// from is where a value comes from, in words.
+// from returns where a value comes from, in words.
 func (r row) from() string {
 	if r.Source == nil {
 		return strings.ToLower(r.Origin)

@@ -140,7 +140,7 @@ func (o *Options) signIn(ctx context.Context, e clusters.Endpoint) (namespace st
 	return o.namespace(ctx, c, e)
 }
 
-// entry is what is written.
+// entry returns what is written.
 func (o *Options) entry(e clusters.Endpoint, namespace string) kubeconfig.Entry {
 	out := kubeconfig.Entry{Name: e.ARN, Context: e.ARN, Namespace: namespace, Server: e.Server, CA: e.CA}
 	if o.Alias != "" {

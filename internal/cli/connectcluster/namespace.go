@@ -47,7 +47,7 @@ func (o *Options) namespace(parent context.Context, c *factory.Cluster, e cluste
 	return given, nil, nil
 }
 
-// reason is why something failed, with what there is to choose from.
+// reason returns why something failed, with what there is to choose from.
 func reason(err error) string {
 	var own *errs.Error
 	if !errors.As(err, &own) {
@@ -65,7 +65,7 @@ func reason(err error) string {
 	return why
 }
 
-// program is how other programs call this one: by its name if that is found on the PATH,
+// program returns how other programs call this one: by its name if that is found on the PATH,
 // else by its path.
 func program() string {
 	const name = "hyperpod"

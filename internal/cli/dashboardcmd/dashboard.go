@@ -163,14 +163,14 @@ func Run(ctx context.Context, o *Options) error {
 	return err
 }
 
-// want is what the tabs show, beside jobs.
+// want returns what the tabs show, beside jobs.
 func want(c *factory.Cluster) state.Want {
 	w := state.Want{Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true, Cohorts: true, Flavors: true, Nodes: true}
 	findteam.Scope{}.Fallbacks(c, &w)
 	return w
 }
 
-// globals are the flags that choose the cluster, for commands that the screen runs.
+// globals returns the flags that choose the cluster, for commands that the screen runs.
 func globals(f *factory.Factory) (args []string) {
 	for _, flag := range []struct{ name, value string }{{"sandbox", f.Global.Sandbox}, {"context", f.Global.Context}, {"kubeconfig", f.Global.Kubeconfig}} {
 		if flag.value != "" {

@@ -141,7 +141,7 @@ func (m *model) look() tea.Cmd {
 	return next()
 }
 
-// view is the filtered view of the tab.
+// view returns the filtered view of the tab.
 func (m *model) view() dashboardview.View {
 	v, ok := m.views[m.tab]
 	if !ok {
@@ -162,7 +162,7 @@ func (m *model) view() dashboardview.View {
 	return v
 }
 
-// rows is how many rows of a table the screen has.
+// rows returns how many rows of a table the screen has.
 func (m *model) rows() int { return max(1, m.io.Height-5) }
 
 // View draws the screen.
@@ -230,7 +230,7 @@ func (m *model) empty(v dashboardview.View) string {
 	return v.Table.Empty
 }
 
-// tabs is the line of titles.
+// tabs returns the line of titles.
 func (m *model) tabs() string {
 	var parts []string
 	for i, name := range dashboardview.Names() {
@@ -263,7 +263,7 @@ func (m *model) table(v dashboardview.View) (header string, rows []string) {
 	return lines[0], lines[1:min(len(lines), 1+len(v.Table.Rows))]
 }
 
-// foot is the last line: what is typed, a message, or the state of the connection and the keys.
+// foot returns the last line: what is typed, a message, or the state of the connection and the keys.
 func (m *model) foot(rows int) string {
 	old, text := m.snapshot.Age(m.now()), ""
 	switch {

@@ -139,7 +139,7 @@ func (w *web) open(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, "/", http.StatusSeeOther)
 }
 
-// cookie is the name of the cookie. Browsers send the cookies of all ports of a machine.
+// cookie returns the name of the cookie. Browsers send the cookies of all ports of a machine.
 func (w *web) cookie() string { return "hyperpod-dashboard-" + w.port }
 
 // known reports whether a request has the session's cookie.

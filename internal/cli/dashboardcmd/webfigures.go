@@ -127,7 +127,7 @@ func tabOf(snap *dashboardview.Snapshot, tab dashboardview.Tab, user string) tab
 
 func rowKey(r dashboardview.Ref) string { return r.Namespace + "/" + r.Name }
 
-// commandsOf are the commands that show more of a row; they change nothing.
+// commandsOf returns the commands that show more of a row; they change nothing.
 func commandsOf(tab dashboardview.Tab) []string {
 	switch tab {
 	case dashboardview.Tasks:

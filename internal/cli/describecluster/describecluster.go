@@ -105,7 +105,7 @@ func documentOf(c clusters.Cluster) Document {
 	return d
 }
 
-// page is the cluster for people.
+// page returns the cluster for people.
 func page(c clusters.Cluster, width int, now time.Time) string {
 	p := textpage.New(width)
 	p.Line(c.Name + "  " + c.Status)

@@ -99,7 +99,7 @@ func settings(f *factory.Factory) doctor.Diagnosis {
 	return doctor.Diagnosis{Code: doctor.Settings, Status: doctor.OK}
 }
 
-// noCluster is the diagnosis about a cluster that cannot be chosen.
+// noCluster returns the diagnosis about a cluster that cannot be chosen.
 func noCluster(err error) doctor.Diagnosis {
 	d := doctor.Diagnosis{Code: doctor.Target, Status: doctor.Fail, Reason: doctor.Failed, Err: err}
 	if errors.Is(err, context.DeadlineExceeded) {

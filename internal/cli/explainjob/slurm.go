@@ -67,7 +67,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	return admissioncheck.Print(f, format, e, func() string { return slurmText(e, j, nodes, f) }, j.Slurm.ID)
 }
 
-// explained is the explanation as a document.
+// explained returns the explanation as a document.
 func explained(j slurmjob.Job, all []slurmjob.Job, now time.Time) *SlurmExplanation {
 	s := j.Slurm
 	e := &SlurmExplanation{Explanation: explain.Explanation{Schema: explain.Schema, State: string(j.Status.State), Since: j.Status.Since, Reason: j.Status.Reason,
@@ -92,7 +92,7 @@ func explained(j slurmjob.Job, all []slurmjob.Job, now time.Time) *SlurmExplanat
 	return e
 }
 
-// slurmText is the explanation for people.
+// slurmText returns the explanation for people.
 func slurmText(e *SlurmExplanation, j slurmjob.Job, nodes []slurm.Node, f *factory.Factory) string {
 	width, now := 0, f.Now()
 	if f.IO.OutTTY {

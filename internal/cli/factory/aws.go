@@ -28,7 +28,7 @@ func AddAccountFlags(fs *pflag.FlagSet, a *Account) {
 	fs.StringVar(&a.Profile, "profile", "", "AWS profile (default $AWS_PROFILE)")
 }
 
-// Args are the flags that choose the account, for suggested commands.
+// Args returns the flags that choose the account, for suggested commands.
 func (a Account) Args() (out []string) {
 	if a.Region != "" {
 		out = append(out, "--region", a.Region)
@@ -60,7 +60,7 @@ func (f *Factory) AWS(ctx context.Context, a Account, role string) (*aws.Client,
 	return aws.Open(ctx, o)
 }
 
-// contextRegion is the region of the EKS cluster that the kubeconfig leads to, "" if
+// contextRegion returns the region of the EKS cluster that the kubeconfig leads to, "" if
 // there is none.
 func (f *Factory) contextRegion() string {
 	t, err := kube.Locate(kube.Location{Kubeconfig: f.Global.Kubeconfig, Context: f.Global.Context}, f.Env)

@@ -69,7 +69,7 @@ func AddKindFlag(cmd *cobra.Command, kind *string) {
 	AddKindFlagFor(cmd, kind, "kind of the job, if several kinds have a job with this name")
 }
 
-// AddKindFlagFor is AddKindFlag for another use of it. The kind is set as
+// AddKindFlagFor is AddKindFlag with another help text. The kind is set as
 // kinds.JobNames has it; a plural or a short name is fine.
 func AddKindFlagFor(cmd *cobra.Command, kind *string, usage string) {
 	AddChoice(cmd, kind, Choice{Name: "kind", Usage: usage, Words: kinds.JobNames(), Read: func(given string) string {
@@ -89,7 +89,7 @@ func CheckTimeout(d *time.Duration) error {
 	return nil
 }
 
-// The values of --dry-run that every command has which knows the flag.
+// The values of --dry-run. Every command with the flag has them.
 const (
 	DryRunNone   = "none"   // do it
 	DryRunClient = "client" // say what would be done
@@ -104,8 +104,7 @@ func AddDryRunFlag(cmd *cobra.Command, value *string, shows string) {
 		Words: []string{DryRunNone, DryRunClient, DryRunServer}})
 }
 
-// DryRunSuffix is what follows a sentence that a dry run did not make true, as
-// kubectl words it; "" without one.
+// DryRunSuffix returns the words that a dry run adds to a sentence, as in kubectl; "" without a dry run.
 func DryRunSuffix(value string) string {
 	if value == DryRunNone {
 		return ""

@@ -58,7 +58,7 @@ const (
 	ErrorJSON = "json"
 )
 
-// OutputVersions are the versions of the documents that this program prints, the newest last.
+// OutputVersions returns the versions of the documents that this program prints, the newest last.
 func OutputVersions() []string { return []string{"v1"} }
 
 // Interrupted returns the error of a command that Ctrl-C ended. why says what goes on, or is "".
@@ -100,7 +100,7 @@ type Factory struct {
 
 	cluster *Cluster
 	slurm   slurmChoice
-	// completing: TAB was pressed, which must not make anything.
+	// completing is true after TAB: a completion must not create anything.
 	completing bool
 }
 
@@ -180,7 +180,7 @@ func (f *Factory) Format() (output.Format, error) {
 	return output.ParseFormat(name, f.IO.OutTTY)
 }
 
-// NoWatch is the error about a format in which changes cannot be shown.
+// NoWatch returns the error about a format in which changes cannot be shown.
 func NoWatch(format output.Format) error {
 	return errs.Usagef("--watch cannot print %s", format.Name).WithFact("available", "table, wide, json").Suggest(errs.Option("--watch", "-o", "json"))
 }

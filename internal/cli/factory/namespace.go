@@ -12,7 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-// settingsNamespace is the namespace of the settings. It replaces -n where a command works in one namespace; a
+// settingsNamespace returns the namespace of the settings. It replaces -n where a command works in one namespace; a
 // command that shows all teams ignores it.
 func (f *Factory) settingsNamespace() string {
 	return cmp.Or(f.Env(namespaceEnv), f.Config.Namespace)

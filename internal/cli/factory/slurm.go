@@ -96,7 +96,7 @@ func (f *Factory) chooseSlurm() (*client.Client, error) {
 	return c, nil
 }
 
-// named is the flag that names a cluster, a sandbox or a snapshot, "" for none.
+// named returns the flag that names a cluster, a sandbox or a snapshot, "" for none.
 func (f *Factory) named() string {
 	switch path, _ := f.SnapshotPath(); {
 	case path != "":
@@ -113,7 +113,7 @@ func (f *Factory) withoutKubernetes() bool {
 	return errors.Is(err, kube.ErrNoCluster)
 }
 
-// needsKubernetes is the error of a command that Slurm cannot answer.
+// needsKubernetes returns the error of a command that Slurm cannot answer.
 func needsKubernetes(command string) error {
 	e := errs.Usagef("%s needs a Kubernetes cluster, and this command works on Slurm", cmp.Or(command, "the command"))
 	switch command {
@@ -144,12 +144,12 @@ func NoLabelsOnSlurm(selector, kind string) error {
 	return nil
 }
 
-// NotOnSlurm is the usage error about a flag that Slurm has nothing for.
+// NotOnSlurm returns the usage error about a flag that Slurm has nothing for.
 func NotOnSlurm(flag string) *errs.Error {
 	return errs.Usagef("--%s cannot be used on Slurm", flag)
 }
 
-// slurmWords are what a job of Slurm can be named by: ids, and names that need no quotes.
+// slurmWords returns the words that can name a job of Slurm: ids, and names that need no quotes.
 func slurmWords(ctx context.Context, c *client.Client, err error) (out []string, _ error) {
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func slurmWords(ctx context.Context, c *client.Client, err error) (out []string,
 	return out, err
 }
 
-// slurmPartitions are the partitions of the cluster.
+// slurmPartitions returns the partitions of the cluster.
 func slurmPartitions(ctx context.Context, c *client.Client, err error) (out []string, _ error) {
 	if err != nil {
 		return nil, err

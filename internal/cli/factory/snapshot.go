@@ -48,7 +48,7 @@ func snapshotFile(path string) string {
 	return BareName(path, "snapshot")
 }
 
-// live is the flag that names a live cluster, "" when there is none.
+// live returns the flag that names a live cluster, "" when there is none.
 func live(g Global) string {
 	switch {
 	case g.Context != "":

@@ -2,7 +2,7 @@ package factory
 
 import "github.com/hyperpod-cli/hyperpod/internal/errs"
 
-// ClusterArgs are the flags of this run that name its cluster, so that a suggested
+// ClusterArgs returns the flags of this run that name its cluster, so that a suggested
 // command works on the same one. The environment holds for that command, too; a
 // snapshot takes no commands.
 func (f *Factory) ClusterArgs() (out []string) {

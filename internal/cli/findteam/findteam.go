@@ -79,7 +79,7 @@ func (s Scope) Fallbacks(c *factory.Cluster, w *state.Want) {
 	}
 }
 
-// namespaces are those that the user is known to work in.
+// namespaces returns those that the user is known to work in.
 func (s Scope) namespaces(ctx context.Context, c *factory.Cluster) []string {
 	var out []string
 	if s.Namespace != "" {

@@ -151,7 +151,7 @@ func (o *Options) find(ctx context.Context, client *aws.Client) ([]cluster, erro
 	}), nil
 }
 
-// notes are the remarks on clusters that were not read in full.
+// notes returns the remarks on clusters that were not read in full.
 func notes(found []cluster, format output.Format) (out []string) {
 	for _, c := range found {
 		for _, note := range c.notes {
@@ -164,7 +164,7 @@ func notes(found []cluster, format output.Format) (out []string) {
 	return out
 }
 
-// nothing is the error if no cluster could be read.
+// nothing returns the error if no cluster could be read.
 func nothing(found []cluster) error {
 	if len(found) == 0 || slices.ContainsFunc(found, func(c cluster) bool { return c.err == nil }) {
 		return nil
@@ -190,7 +190,7 @@ type instanceType struct {
 	namespaces                           map[string]Quota
 }
 
-// ofGroups are the instance types by what SageMaker knows of the instance groups.
+// ofGroups returns the instance types by what SageMaker knows of the instance groups.
 func ofGroups(c clusters.Cluster) (out []instanceType) {
 	at := map[string]int{}
 	for _, g := range c.Groups {

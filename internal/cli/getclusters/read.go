@@ -100,7 +100,7 @@ func (o *Options) readKubernetes(parent context.Context, client *aws.Client, c c
 	return nil
 }
 
-// ofDevices are the instance types by the cluster's own figures.
+// ofDevices returns the instance types by the cluster's own figures.
 func ofDevices(list []quota.Devices, noPods bool) []instanceType {
 	out := make([]instanceType, len(list))
 	for i, d := range list {
@@ -124,7 +124,7 @@ func ofDevices(list []quota.Devices, noPods bool) []instanceType {
 	return out
 }
 
-// text is what an error says in a row.
+// text returns what an error says in a row.
 func text(err error) string {
 	var own *errs.Error
 	if errors.As(err, &own) {

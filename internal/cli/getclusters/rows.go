@@ -114,7 +114,7 @@ func grouped(found []cluster) []Grouped {
 	return out
 }
 
-// table is the list for people.
+// table returns the list for people.
 func (o *Options) table(rows []Row, region string) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "CLUSTER", Keep: true}, {Title: "STATUS"}, {Title: "ORCHESTRATOR", Wide: true}, {Title: "INSTANCE-TYPE", Keep: true}, {Title: "NODES", Right: true},
 		{Title: "SCHEDULABLE", Right: true}, {Title: "DEEP-CHECKED", Right: true, Yield: 1}, {Title: "FREE-DEVICES", Right: true}}, Empty: fmt.Sprintf("no clusters in %s", region)}

@@ -62,7 +62,7 @@ func (o *Options) watch(ctx context.Context, client *aws.Client, format output.F
 	}
 }
 
-// liveTable is the table with the keys of its rows.
+// liveTable returns the table with the keys of its rows.
 func (o *Options) liveTable(found []cluster, region string) output.Table {
 	rows := flat(found)
 	t := o.table(rows, region)
@@ -72,7 +72,7 @@ func (o *Options) liveTable(found []cluster, region string) output.Table {
 	return t
 }
 
-// lines are the rows by their keys.
+// lines returns the rows by their keys.
 func (o *Options) lines(found []cluster) (out []output.Line) {
 	if o.Group {
 		for _, g := range grouped(found) {

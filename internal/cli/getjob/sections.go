@@ -38,7 +38,7 @@ func hidden(n int) string {
 	return fmt.Sprintf("%d pods are", n)
 }
 
-// calm is 0 for a pod in trouble.
+// calm returns 0 for a pod in trouble.
 func calm(r listpods.Row) int {
 	if r.Trouble() != "" || r.Restarts > 0 {
 		return 0

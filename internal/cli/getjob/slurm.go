@@ -100,7 +100,7 @@ func slurmPage(ctx context.Context, f *factory.Factory, c *client.Client, j slur
 	return w.b.String()
 }
 
-// slurmHeadline is the state and why.
+// slurmHeadline returns the state and why.
 func slurmHeadline(j slurmjob.Job, f *factory.Factory) string {
 	s := j.Status
 	text := fmt.Sprintf("%s has been %s for %s", j.Job.Name, strings.ToLower(string(s.State)), words.Age(f.Now().Sub(s.Since)))

@@ -54,7 +54,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	return nil
 }
 
-// forgotten is the error about a job that only the accounting database knows.
+// forgotten returns the error about a job that only the accounting database knows.
 func forgotten(j slurmjob.Job, err error) error {
 	e := errs.New("cannot read the log of job "+j.Job.Name, "Slurm no longer knows the file").WithCode(errs.NotFound).WithCause(err)
 	if j.Slurm.WorkDir != "" {
@@ -63,7 +63,7 @@ func forgotten(j slurmjob.Job, err error) error {
 	return e.WithAdvice("the controller forgets a job some minutes after its end, and the accounting database keeps no file names")
 }
 
-// noFile is the error about a log that is not on this machine.
+// noFile returns the error about a log that is not on this machine.
 func noFile(j slurmjob.Job, err error) error {
 	var path *fs.PathError
 	file := ""

@@ -87,12 +87,12 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// scope is whose queues to show.
+// scope returns whose queues to show.
 func (o *Options) scope() findteam.Scope {
 	return findteam.Scope{Team: o.Team, Namespace: o.Factory.Global.Namespace}
 }
 
-// want is what the command reads: five lists, in parallel.
+// want returns what the command reads: five lists, in parallel.
 func (o *Options) want(c *factory.Cluster) state.Want {
 	w := state.Want{ClusterQueues: true, Cohorts: true, LocalQueues: true, Workloads: true, PodSets: true, Flavors: true}
 	o.scope().Fallbacks(c, &w)
@@ -161,7 +161,7 @@ type view struct {
 	noETA   string // why there are none; "" if that is obvious
 }
 
-// shown is the view in every format.
+// shown returns the view in every format.
 func (v *view) shown() liveview.View {
 	return liveview.View{Document: func() any { return v.document() }, Table: v.table, Names: v.names, Lines: v.lines}
 }
@@ -195,7 +195,7 @@ func (v *view) names() []string {
 	return out
 }
 
-// lines are the rows of --watch -o json.
+// lines returns the rows of --watch -o json.
 func (v *view) lines() []output.Line {
 	var out []output.Line
 	for _, it := range v.document().Pending {
@@ -212,7 +212,7 @@ func (v *view) summary() queue.Summary {
 	return queue.Sum(all...)
 }
 
-// title is whose queue it is, for the notice that nothing waits.
+// title returns whose queue it is, for the notice that nothing waits.
 func (v *view) title() string {
 	if v.items == nil || v.summary().Waiting > 0 {
 		return "cannot read the waiting workloads"

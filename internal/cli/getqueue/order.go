@@ -71,7 +71,7 @@ func (v *view) member() bool {
 	return len(v.state.ClusterQueues) == 0 && slices.ContainsFunc(v.state.MissingOf(kinds.ClusterQueue), func(m state.Missing) bool { return m.Reason == state.Forbidden })
 }
 
-// localQueues are those of the teams shown; without permission to list them, those that task governance
+// localQueues returns those of the teams shown; without permission to list them, those that task governance
 // creates.
 func localQueues(v *view) []queue.Key {
 	shown := map[string]bool{}

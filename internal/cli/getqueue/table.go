@@ -72,7 +72,7 @@ func dash(s string) string {
 	return s
 }
 
-// priority is the class with its value; task governance ends its classes' names
+// priority returns the class with its value; task governance ends its classes' names
 // in -priority.
 func priority(it *queue.Item) string {
 	name := strings.TrimSuffix(it.PriorityClass, "-priority")
@@ -82,7 +82,7 @@ func priority(it *queue.Item) string {
 	return fmt.Sprintf("%s (%d)", name, it.Priority)
 }
 
-// sizeText is what a workload asks for: its accelerators, or without any, its cores.
+// sizeText returns what a workload asks for: its accelerators, or without any, its cores.
 func sizeText(size state.Amounts) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(size)) {
@@ -96,7 +96,7 @@ func sizeText(size state.Amounts) string {
 	return dash(strings.Join(parts, " + "))
 }
 
-// etaText is the estimate: a range from now.
+// etaText returns the estimate: a range from now.
 func etaText(e *queue.ETA) string {
 	if e == nil {
 		return "?"
@@ -124,7 +124,7 @@ func etaText(e *queue.ETA) string {
 	return from + "-" + to
 }
 
-// notes are the counts below the table, and what the order and estimates rest on.
+// notes returns the counts below the table, and what the order and estimates rest on.
 func (v *view) notes() []string {
 	s := v.summary()
 	parts := []string{fmt.Sprintf("%d running", s.Running)}

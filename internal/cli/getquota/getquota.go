@@ -123,7 +123,7 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// scope is whose queues to show.
+// scope returns whose queues to show.
 func (o *Options) scope() findteam.Scope {
 	return findteam.Scope{Team: o.Team, Namespace: o.Factory.Global.Namespace}
 }
@@ -134,7 +134,7 @@ func (o *Options) metrics() bool {
 	return err == nil && format.Name == output.Prometheus
 }
 
-// want is what the command reads, in parallel: six lists, and for metrics the pods
+// want returns what the command reads, in parallel: six lists, and for metrics the pods
 // too, so that one file has everything.
 func (o *Options) want(c *factory.Cluster) state.Want {
 	w := state.Want{ClusterQueues: true, Cohorts: true}

@@ -29,7 +29,7 @@ func (d NodesDocument) Metrics() []metrics.Family {
 	return quota.CapacityMetrics(d.Capacity, d.byGroup)
 }
 
-// lines are the rows of --watch -o json.
+// lines returns the rows of --watch -o json.
 func (d NodesDocument) lines() []output.Line {
 	var out []output.Line
 	for _, c := range d.Capacity {
@@ -38,7 +38,7 @@ func (d NodesDocument) lines() []output.Line {
 	return out
 }
 
-// nodes is the view by instance type or node group.
+// nodes returns the view by instance type or node group.
 func (o *Options) nodes(s *state.State) (view, error) {
 	if missing := s.MissingOf(kinds.Node); len(missing) > 0 {
 		return view{}, errs.Wrap(missing[0].Err, "cannot list nodes").Suggest(errs.Run("get-quota").WithNote("needs no nodes"))
@@ -121,7 +121,7 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup, 
 	return t
 }
 
-// nodesCells are a row; called is the resource's name in it, "" where it has none.
+// nodesCells returns a row; called is the resource's name in it, "" where it has none.
 func nodesCells(c quota.Capacity, name, called string, byGroup bool) []output.Cell {
 	text := func(a state.Amounts) output.Cell {
 		if a == nil {

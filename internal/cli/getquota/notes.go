@@ -66,7 +66,7 @@ func (p page) notes(lines []line, wide bool) []string {
 	return append(out, p.slices()...)
 }
 
-// idle is the idle accelerators that nobody may borrow, and why.
+// idle returns the idle accelerators that nobody may borrow, and why.
 func (p page) idle(resource string) string {
 	if !kinds.Accelerator(resource) {
 		return ""
@@ -137,7 +137,7 @@ func (p page) capacity(resource string) string {
 	return text
 }
 
-// nominal is the quota of a resource that the table is of.
+// nominal returns the quota of a resource that the table is of.
 func (p page) nominal(resource string) int64 {
 	if !p.narrow {
 		return p.report.Sum(resource).Nominal

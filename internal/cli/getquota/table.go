@@ -54,7 +54,7 @@ func (p page) table(wide bool) output.Table {
 	return p.render(lines, p.notes(lines, wide))
 }
 
-// teamLines is a team's row and, in a wide table, one for each of its flavors.
+// teamLines returns a team's row and, in a wide table, one for each of its flavors.
 func (p page) teamLines(t *quota.Team, row quota.ResourceRow, wide bool) []line {
 	// Whose quota a team uses is unknown where its nominal quota is.
 	l := line{name: label(t), team: t, row: row, bar: !row.NominalHidden}
@@ -81,7 +81,7 @@ func (p page) teamLines(t *quota.Team, row quota.ResourceRow, wide bool) []line 
 
 func over(f quota.Figures) bool { return f.Overcommit != nil && *f.Overcommit > 0 }
 
-// label is a team's name and what is unusual about it.
+// label returns a team's name and what is unusual about it.
 func label(t *quota.Team) string {
 	switch {
 	case t.State == quota.Deleted:
@@ -155,7 +155,7 @@ func (p page) render(lines []line, notes []string) output.Table {
 	return t
 }
 
-// called is what a resource is called in the table.
+// called returns what a resource is called in the table.
 func (p page) called(resource string) string {
 	if p.wide {
 		return resource
@@ -163,7 +163,7 @@ func (p page) called(resource string) string {
 	return p.short[resource]
 }
 
-// scale is the length of the longest bar of each resource; those of different
+// scale returns the length of the longest bar of each resource; those of different
 // resources cannot be compared. Sums fill their bars.
 func scale(lines []line) map[string]int64 {
 	out := map[string]int64{}
@@ -229,7 +229,7 @@ func (p page) cells(l line, many, overcommit, lendable bool, whole map[string]in
 	return append(out, bar)
 }
 
-// known is the nominal quota; nil where it may not be read.
+// known returns the nominal quota; nil where it may not be read.
 func known(f *quota.Figures) *int64 {
 	if f.NominalHidden {
 		return nil
@@ -333,7 +333,7 @@ func (p page) lenders(l line) string {
 	return strings.Join(order, ", ")
 }
 
-// barOf is what a team holds: of its own, borrowed, overcommitted, and of its own
+// barOf returns what a team holds: of its own, borrowed, overcommitted, and of its own
 // what others use and what is idle.
 func barOf(f *quota.Figures) output.Bar {
 	b := output.Bar{Full: f.Reserved, Dotted: f.Idle()}

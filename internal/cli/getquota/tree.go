@@ -10,7 +10,7 @@ import (
 // indent is one level of the tree.
 const indent = "  "
 
-// tree is the table with the cohorts as sums of what is in them.
+// tree returns the table with the cohorts as sums of what is in them.
 func (p page) tree(wide bool) output.Table {
 	p.wide = wide
 	var lines []line
@@ -44,7 +44,7 @@ func (p page) tree(wide bool) output.Table {
 	return p.render(lines, p.notes(lines, wide))
 }
 
-// gone are the teams that are in no tree.
+// gone returns the teams that are in no tree.
 func (p page) gone(resource string) []line {
 	var out []line
 	for i := range p.teams {

@@ -47,7 +47,7 @@ func newCache(dir string, o *Options, env func(string) string) *cache {
 	return &cache{filepath.Join(dir, "tokens", hex.EncodeToString(h.Sum(nil)[:16])+".json")}
 }
 
-// awsFiles are the files that credentials come from.
+// awsFiles returns the files that credentials come from.
 func awsFiles(env func(string) string) []string {
 	home := env("HOME")
 	if home == "" {

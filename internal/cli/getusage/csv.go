@@ -43,7 +43,7 @@ func (o *Options) csv(d *usage.Document) error {
 	return w.Error()
 }
 
-// resources are the resources that any of the sums has, sorted.
+// resources returns the resources that any of the sums has, sorted.
 func resources(s usage.Sums) []string {
 	all := map[string]bool{}
 	for _, h := range []usage.Hours{s.Used, s.Borrowed, s.Waited} {

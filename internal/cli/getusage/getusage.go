@@ -215,7 +215,7 @@ func (o *Options) jobs(st *state.State, events []state.Event, now time.Time) (ou
 	return out, oldest
 }
 
-// teamOf is the team whose quota the job uses: that of the ClusterQueue that admitted it, else
+// teamOf returns the team whose quota the job uses: that of the ClusterQueue that admitted it, else
 // of its LocalQueue's, else of its namespace.
 func teamOf(j state.Job, w *state.Workload, queues []state.LocalQueue) string {
 	if w != nil && w.Admission != nil && w.Admission.ClusterQueue != "" {

@@ -216,7 +216,7 @@ func (r *remoteRun) explain(err error, op policy.Operation) *errs.Error {
 	return e
 }
 
-// recovery is the documented way out of a status.
+// recovery returns the documented way out of a status.
 func (r *remoteRun) recovery(s *apply.StatusError) []errs.Suggestion {
 	name := s.Team
 	if name == "" {

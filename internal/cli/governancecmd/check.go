@@ -235,7 +235,7 @@ func findingsTable(d CheckDocument) output.Table {
 	return t
 }
 
-// sarif is a report in the Static Analysis Results Interchange Format 2.1.0 (OASIS).
+// sarif returns a report in the Static Analysis Results Interchange Format 2.1.0 (OASIS).
 func sarif(d CheckDocument, version string) map[string]any {
 	levels := map[policy.Level]string{policy.LevelError: "error", policy.LevelWarning: "warning", policy.LevelNote: "note"}
 	rules := []any{map[string]any{"id": textFault, "shortDescription": map[string]any{"text": "The file must be a valid governance file."}, "defaultConfiguration": map[string]any{"level": "error"}}}

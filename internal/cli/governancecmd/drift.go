@@ -20,7 +20,7 @@ const mostOwners = 20
 // owner finds who last changed what a difference is about: "" and zero if nobody knows.
 type owner func(c policy.Change) (by string, at time.Time)
 
-// drift are the differences of the file and the cluster, or SageMaker.
+// drift returns the differences of the file and the cluster, or SageMaker.
 func (o *AuditOptions) drift(ctx context.Context, c *factory.Cluster) ([]audit.Finding, error) {
 	doc, at, err := parse(ctx, o.Factory, o.File)
 	if err != nil {

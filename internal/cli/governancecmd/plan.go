@@ -124,7 +124,7 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 	return p, saved, err
 }
 
-// noTeams is the error about --prune with a file that has no teams.
+// noTeams returns the error about --prune with a file that has no teams.
 func noTeams(file string) *errs.Error {
 	return errs.Usagef("%s has no teams: --prune would remove all teams of the cluster", file).
 		Suggest(errs.Run("governance", "plan", "-f", file).WithNote("without --prune: keeps the teams"), errs.Run("governance", "export").WithNote("prints the teams of the cluster as a file"))

@@ -177,7 +177,7 @@ func (o *RBACOptions) group(team string) string {
 	return "hyperpod-ns-" + team + "-namespace-level-group"
 }
 
-// teams are the team that is named, or all with a namespace.
+// teams returns the team that is named, or all with a namespace.
 func (o *RBACOptions) teams(ctx context.Context, c *factory.Cluster) ([]quota.Team, error) {
 	// A user without permission for queues can still verify the own team.
 	if own := "hyperpod-ns-" + o.Team; o.Verify {

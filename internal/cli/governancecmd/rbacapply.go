@@ -113,7 +113,7 @@ func subjects(list []rbacv1.Subject) string {
 	return words.Some(out, 8)
 }
 
-// refusedRoles is the error of objects that are not of this program.
+// refusedRoles returns the error of objects that are not of this program.
 func refusedRoles(list []permissions.Change) error {
 	e := errs.New("cannot apply the Roles", "some objects of these names are not from "+permissions.Manager)
 	for _, ch := range list {

@@ -58,7 +58,7 @@ func (t *targetFlags) name(doc *policy.Document) (string, error) {
 	return name, nil
 }
 
-// args are the flags for suggested commands.
+// args returns the flags for suggested commands.
 func (t *targetFlags) args(cluster string) []string {
 	if !t.remote() {
 		return nil

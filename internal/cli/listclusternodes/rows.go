@@ -56,7 +56,7 @@ func (r Row) faulty() bool {
 	return r.Status != running || r.Ready != nil && !*r.Ready || r.Unschedulable != nil && *r.Unschedulable || r.Health != nil && *r.Health != kinds.NodeHealthy || len(r.Faults) > 0
 }
 
-// lastFault is the last fault in words.
+// lastFault returns the last fault in words.
 func (r Row) lastFault(now time.Time) string {
 	f := r.LastFault
 	if f == nil {

@@ -44,7 +44,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	})
 }
 
-// slurmRow is a node of Slurm. The status is Slurm's state unless the node takes jobs, and
+// slurmRow returns a node of Slurm. The status is Slurm's state unless the node takes jobs, and
 // the message is the reason that Slurm has for it. Pods are jobs.
 func slurmRow(n slurm.Node, jobsOn int) Row {
 	ready, out := !n.Out(), n.Out()

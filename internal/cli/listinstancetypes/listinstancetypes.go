@@ -174,7 +174,7 @@ func (o *Options) count(ctx context.Context) (census, error) {
 	return census{}, nil
 }
 
-// worst is why the nodes could not be read.
+// worst returns why the nodes could not be read.
 func worst(st *state.State) error {
 	for _, m := range st.Missing {
 		if m.Err != nil {

@@ -16,16 +16,16 @@ import (
 // The orders of --sort-by. Numbers and times sort from the largest, names from a.
 var orders = []string{"name", "state", "age", "size", "owner", "priority", "runtime", "waiting"}
 
-// owner is who created the job, as far as its label or annotation says.
+// owner returns who created the job, as far as its label or annotation says.
 func (r row) owner() string { return jobs.Creator(r.job.Labels, r.job.Annotations) }
 
-// ownerName is the owner, inferred or not, for the order.
+// ownerName returns the owner, inferred or not, for the order.
 func ownerName(r row) string {
 	name, _ := jobs.OwnerOf(r.job)
 	return name
 }
 
-// size is the number of accelerators that the job requests, of any kind.
+// size returns the number of accelerators that the job requests, of any kind.
 func (r row) size() (n int64) {
 	for _, d := range jobs.Devices(r.job) {
 		n += d
@@ -76,7 +76,7 @@ func sortRows(rows []row, by string, now time.Time) {
 	})
 }
 
-// sizeText is the accelerators of a job: "2x8 gpu" for two pods with 8 GPUs each, "24
+// sizeText returns the accelerators of a job: "2x8 gpu" for two pods with 8 GPUs each, "24
 // gpu" where pods differ, and the number of pods without any.
 func sizeText(r row) string {
 	total := jobs.Devices(r.job)

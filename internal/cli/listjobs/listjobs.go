@@ -184,7 +184,7 @@ func (o *Options) scope(ctx context.Context, c *factory.Cluster) (scope, error) 
 	return s, err
 }
 
-// selector is the label selector of the jobs.
+// selector returns the label selector of the jobs.
 func (o *Options) selector() string {
 	if o.Sweep != "" {
 		return kinds.SweepLabel + "=" + o.Sweep
@@ -220,7 +220,7 @@ func (o *Options) rows(st *state.State, use map[deviceuse.Key]deviceuse.Use, now
 	return out
 }
 
-// document is what JSON, YAML and jsonpath show.
+// document returns what JSON, YAML and jsonpath show.
 func (o *Options) document(rows []row, missing []state.Unread) any {
 	list := make([]state.Job, len(rows))
 	statuses := make([]jobs.Status, len(rows))
@@ -243,12 +243,12 @@ func (o *Options) document(rows []row, missing []state.Unread) any {
 	return d
 }
 
-// Table is the table of a single job.
+// Table returns the table of a single job.
 func Table(j state.Job, s jobs.Status, now time.Time) output.Table {
 	return table([]row{{job: j, status: s}}, now, false)
 }
 
-// TableOf is the table of several jobs; namespaces shows where they are.
+// TableOf returns the table of several jobs; namespaces shows where they are.
 func TableOf(list []state.Job, statuses []jobs.Status, now time.Time, namespaces bool) output.Table {
 	rows := make([]row, len(list))
 	for i := range list {
@@ -257,7 +257,7 @@ func TableOf(list []state.Job, statuses []jobs.Status, now time.Time, namespaces
 	return table(rows, now, namespaces)
 }
 
-// table is the table with the choices of the options.
+// table returns the table with the choices of the options.
 func (o *Options) table(rows []row, now time.Time) output.Table {
 	t := table(rows, now, o.AllNamespaces)
 	if o.Sweep != "" {

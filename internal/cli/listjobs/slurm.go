@@ -61,7 +61,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	})
 }
 
-// slurmTable is the table with a column for the ids.
+// slurmTable returns the table with a column for the ids.
 func (o *Options) slurmTable(rows []row) output.Table {
 	t := table(rows, o.Factory.Now(), o.AllNamespaces)
 	at := 0

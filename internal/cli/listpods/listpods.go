@@ -148,7 +148,7 @@ type Row struct {
 	health  jobs.NodeHealth
 }
 
-// Trouble is what is wrong with the pod and with its node, "" for nothing.
+// Trouble returns what is wrong with the pod and with its node, "" for nothing.
 func (r Row) Trouble() string {
 	if !r.health.Bad() {
 		return r.Message
@@ -191,7 +191,7 @@ func RowsOf(j state.Job, pods []state.Pod, nodes []state.Node) []Row {
 	return rows
 }
 
-// Table is the table of pods for people.
+// Table returns the table of pods for people.
 func Table(rows []Row, now time.Time) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "POD", Keep: true}, {Title: "ROLE"}, {Title: "RANK", Right: true}, {Title: "STATUS", Keep: true},
 		{Title: "NODE"}, {Title: "RESTARTS", Right: true}, {Title: "AGE", Right: true, Ticks: true}, {Title: "MESSAGE", Wrap: true}}, Empty: "no pods found"}

@@ -134,7 +134,7 @@ func (c command) takesFile() bool {
 	return !slices.Contains(strings.Fields(c.line), "-f") && !slices.Contains(strings.Fields(c.line), "-")
 }
 
-// texts are the values of an argument as text.
+// texts returns the values of an argument as text.
 func texts(value any) (out []string) {
 	switch v := value.(type) {
 	case []any:

@@ -23,7 +23,7 @@ type Options struct {
 	run   Run
 }
 
-// Writes are the values of --allow.
+// Writes returns the values of --allow.
 func Writes() []string { return []string{"start", "cancel", "patch"} }
 
 // Validate checks the options alone.

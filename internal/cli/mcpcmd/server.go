@@ -81,7 +81,7 @@ func (t *toolbox) add(s *mcp.Server, c command) error {
 	return nil
 }
 
-// outputSchema is the schema of a document without the name of its dialect, which is the
+// outputSchema returns the schema of a document without the name of its dialect, which is the
 // default of the protocol: clients whose validator does not know that name refuse the tool.
 func outputSchema(name string) (any, error) {
 	data, err := docs.Files.ReadFile("schema/" + name + ".json")
@@ -106,7 +106,7 @@ func checked(data json.RawMessage, accepts *jsonschema.Resolved) (map[string]any
 	return arguments, accepts.Validate(arguments)
 }
 
-// result is the answer in the terms of the protocol.
+// result returns the answer in the terms of the protocol.
 func (a answer) result() *mcp.CallToolResult {
 	r := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: a.failed}
 	for _, text := range a.texts {

@@ -50,7 +50,7 @@ var (
 	governance    = argument{name: "governance", kind: "string", help: "text of the governance file (YAML)", flag: stdin, required: true}
 )
 
-// submission are the arguments of a job to start.
+// submission returns the arguments of a job to start.
 func submission() []argument {
 	return []argument{
 		{name: "name", kind: "string", help: "name of the job", flag: "name"},
@@ -72,7 +72,7 @@ func submission() []argument {
 	}
 }
 
-// commands are all tools.
+// commands returns all tools.
 func commands() []command {
 	job := []argument{jobName, namespace, kind}
 	write := func(more ...argument) []argument { return append(slices.Clone(job), more...) }
@@ -147,7 +147,7 @@ func Flags() map[string][]string {
 // tokenArgument confirms a write.
 const tokenArgument = "token"
 
-// inputSchema is the schema of a command's arguments.
+// inputSchema returns the schema of a command's arguments.
 func (c command) inputSchema() *jsonschema.Schema {
 	// No other arguments: the schema that nothing fits.
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}

@@ -12,7 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-// Annotated are the pages that the annotations of a job link to, by their names: tools that track
+// Annotated returns the pages that the annotations of a job link to, by their names: tools that track
 // experiments, and people, leave such links on jobs.
 func Annotated(annotations map[string]string) (out []Page) {
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
@@ -82,7 +82,7 @@ func (i ingress) page() (Page, bool) {
 	return Page{}, false
 }
 
-// ingresses are the pages of the dashboards in a namespace, "" for all. Without permission, or
+// ingresses returns the pages of the dashboards in a namespace, "" for all. Without permission, or
 // where the cluster has no such API, there are none: they are a help, and the rest is shown.
 func ingresses(ctx context.Context, c *factory.Cluster, namespace string) (out []Page) {
 	list, err := kube.List[ingress](ctx, c.Client, kinds.Ingress, namespace, kube.ListOptions{})

@@ -112,7 +112,7 @@ func Run(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// consoles are the pages of the cluster in the AWS console.
+// consoles returns the pages of the cluster in the AWS console.
 func consoles(ctx context.Context, c *factory.Cluster) (out []Page) {
 	site, ok := discovery.SiteOf(c.Server(), c.Context, c.ClusterName)
 	if !ok {
@@ -128,7 +128,7 @@ func consoles(ctx context.Context, c *factory.Cluster) (out []Page) {
 	return out
 }
 
-// ofJob are the pages of a job: its log, and its ports.
+// ofJob returns the pages of a job: its log, and its ports.
 func (o *Options) ofJob(ctx context.Context, c *factory.Cluster) (out []Page, err error) {
 	job, err := podflags.Find(ctx, o.Factory, c, o.Name, o.Kind)
 	if err != nil {

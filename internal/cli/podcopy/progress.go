@@ -35,7 +35,7 @@ func (c *Copy) Show(ctx context.Context) (stop func()) {
 	return func() { cancel(); running.Wait() }
 }
 
-// progress is the progress line. A total of 0 is unknown.
+// progress returns the progress line. A total of 0 is unknown.
 func progress(done, total int64, after time.Duration) string {
 	text := "copied " + Size(done)
 	if total > 0 {

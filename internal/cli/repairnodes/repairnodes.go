@@ -317,7 +317,7 @@ func dash(s string) string {
 	return s
 }
 
-// result is the error about nodes that failed, or were not reached because a request
+// result returns the error about nodes that failed, or were not reached because a request
 // failed.
 func result(does string, rows []Row, wanted int, err error) error {
 	bad := 0

@@ -16,7 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// jobs are the objects of a manifest that are jobs, as start-job -f would submit
+// jobs returns the objects of a manifest that are jobs, as start-job -f would submit
 // them. namespace is where those go that name none.
 func (o *Options) jobs(ctx context.Context, c *factory.Cluster, path string, namespace func() (string, error)) ([]simulate.Change, error) {
 	data, err := o.Factory.ReadNamed(ctx, path)

@@ -320,7 +320,7 @@ func Run(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// allChanges are those of the flags and those of files.
+// allChanges returns those of the flags and those of files.
 func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulate.Change, error) {
 	namespace := sync.OnceValues(func() (string, error) {
 		choice, err := o.Factory.Namespace(ctx, c, "create", kinds.PyTorchJob.Resource)

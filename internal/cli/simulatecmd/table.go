@@ -19,7 +19,7 @@ import (
 // fewTeams is the number of teams up to which unchanged ones are shown.
 const fewTeams = 12
 
-// table is the report for people: teams, then the jobs that change, then the answer.
+// table returns the report for people: teams, then the jobs that change, then the answer.
 func table(r *simulate.Report, wide bool) output.Table {
 	if len(r.Cycles) > 0 {
 		return cycles(r)
@@ -56,7 +56,7 @@ func table(r *simulate.Report, wide bool) output.Table {
 	return t
 }
 
-// summary is the answer in sentences.
+// summary returns the answer in sentences.
 func summary(r *simulate.Report) []string {
 	var out []string
 	what := "nothing is preempted"
@@ -101,7 +101,7 @@ func summary(r *simulate.Report) []string {
 	return append(out, "simulated with Kueue "+r.KueueRules+" rules")
 }
 
-// adviceText is what of the policy would let an added job run.
+// adviceText returns what of the policy would let an added job run.
 func adviceText(a simulate.JobRemedies) []string {
 	name := a.Namespace + "/" + a.Name
 	if len(a.Placements) > 0 {
@@ -160,7 +160,7 @@ func loopText(r *simulate.Report) []string {
 	return out
 }
 
-// mainResource is the resource whose amounts are shown: the device with the most quota, else cpu.
+// mainResource returns the resource whose amounts are shown: the device with the most quota, else cpu.
 func mainResource(r *simulate.Report) string {
 	total := map[string]float64{}
 	for _, t := range r.Teams {
@@ -241,7 +241,7 @@ func jobText(s *simulate.JobState, resource string) string {
 	return "Waiting: " + why(s, resource)
 }
 
-// why is the shortage of one resource, else Kueue's message or reason. JSON has the
+// why returns the shortage of one resource, else Kueue's message or reason. JSON has the
 // whole message.
 func why(s *simulate.JobState, resource string) string {
 	for _, x := range words.Shortages(s.Message) {
@@ -259,7 +259,7 @@ func why(s *simulate.JobState, resource string) string {
 	return s.Reason
 }
 
-// cycles is the table of --cycles: a line per event.
+// cycles returns the table of --cycles: a line per event.
 func cycles(r *simulate.Report) output.Table {
 	main := mainResource(r)
 	t := output.Table{Columns: []output.Column{{Title: "CYCLE", Right: true}, {Title: "WHAT"}, {Title: "JOB", Keep: true}, {Title: "DETAILS", Wrap: true}}}

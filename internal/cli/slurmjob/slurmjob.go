@@ -71,7 +71,7 @@ func All(ctx context.Context, c *client.Client, now time.Time) ([]Job, error) {
 	return joined(queue, past), nil
 }
 
-// joined are the jobs of the queue, and those of the history that are not among them.
+// joined returns the jobs of the queue, and those of the history that are not among them.
 func joined(queue, past []slurm.Job) []Job {
 	seen := map[string]bool{}
 	var out []Job
@@ -167,7 +167,7 @@ func byID(ctx context.Context, c *client.Client, id string, now time.Time) (Job,
 	return Job{}, e
 }
 
-// several is the error about a word that stands for several jobs, or for the tasks of an
+// several returns the error about a word that stands for several jobs, or for the tasks of an
 // array.
 func several(word string, list []Job) error {
 	what := fmt.Sprintf("%d jobs are named %s", len(list), word)
@@ -188,7 +188,7 @@ func names(list []Job) (out []string) {
 	return out
 }
 
-// Object is the job as an object with the parts that objects of Kubernetes have.
+// Object returns the job as an object with the parts that objects of Kubernetes have.
 func (j Job) Object() map[string]any {
 	s := j.Slurm
 	spec := map[string]any{"nodes": s.Nodes, "tasks": s.Tasks, "cpus": s.CPUs, "devices": jobs.Devices(j.Job)}

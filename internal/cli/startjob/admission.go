@@ -137,7 +137,7 @@ func (r *run) rehearsal(ctx context.Context, j job) error {
 	return err
 }
 
-// refusal is the step for a refusal of the API server. A server that does not answer, or cannot rehearse, refuses nothing.
+// refusal returns the step for a refusal of the API server. A server that does not answer, or cannot rehearse, refuses nothing.
 func refusal(err error, rights []check.Step) []check.Step {
 	denied := slices.ContainsFunc(rights, func(s check.Step) bool { return s.Status != check.StatusOK })
 	var e *errs.Error

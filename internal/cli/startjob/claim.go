@@ -255,7 +255,7 @@ func onlyOneNode(modes []string) (node, pod bool) {
 	return node, pod
 }
 
-// pods is the number of pods of the job.
+// pods returns the number of pods of the job.
 func (r *run) pods(j job) int {
 	n := int64(0)
 	kind, ok := kinds.JobFor(kinds.Text(j.Objects[j.Job], "apiVersion"), kinds.Text(j.Objects[j.Job], "kind"))

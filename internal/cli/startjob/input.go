@@ -59,7 +59,7 @@ func merged(below, above map[string]string) map[string]string {
 	return out
 }
 
-// secretNames are the variables whose names suggest secrets.
+// secretNames returns the variables whose names suggest secrets.
 func secretNames(env map[string]string) []string {
 	return slices.Sorted(func(yield func(string) bool) {
 		for name := range env {

@@ -110,7 +110,7 @@ func (r *run) startSlurm(ctx context.Context, c *client.Client) error {
 	return s.submit(ctx)
 }
 
-// slurmValues are what the flags state. Automatic resumption is the default, because it
+// slurmValues returns what the flags state. Automatic resumption is the default, because it
 // costs nothing where HyperPod's plugin is absent.
 func (r *run) slurmValues() (values.Values, error) {
 	o := r.options
@@ -129,7 +129,7 @@ func (r *run) slurmValues() (values.Values, error) {
 	return v, nil
 }
 
-// site is what the nodes of the partition offer.
+// site returns what the nodes of the partition offer.
 func (s *slurmRun) site(v values.Values) slurm.Site {
 	var out slurm.Site
 	for _, n := range s.nodes {
@@ -186,7 +186,7 @@ func (s *slurmRun) print(id string) error {
 	}, func() []string { return []string{id} })
 }
 
-// scriptObject is a job as an object, with its script. id is "" before it is submitted.
+// scriptObject returns a job as an object, with its script. id is "" before it is submitted.
 func scriptObject(s slurm.Script, text, id string) map[string]any {
 	meta := map[string]any{"name": s.Name}
 	if id != "" {

@@ -74,7 +74,7 @@ func (s *slurmRun) startScript(ctx context.Context) error {
 	return s.submit(ctx)
 }
 
-// overrides are the flags as options of sbatch.
+// overrides returns the flags as options of sbatch.
 func (s *slurmRun) overrides() (out []string, err error) {
 	o := s.options
 	v, err := o.values()

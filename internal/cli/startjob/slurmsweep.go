@@ -171,7 +171,7 @@ func (w *slurmSweep) submit(ctx context.Context) error {
 	return w.print(missing)
 }
 
-// incomplete is the error of a sweep that stopped in the middle.
+// incomplete returns the error of a sweep that stopped in the middle.
 func (w *slurmSweep) incomplete(missing []*slurmMember, created int, cause error) error {
 	w.script = missing[created].script
 	if cause = w.refused(cause); created == 0 {

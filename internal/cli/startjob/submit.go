@@ -78,7 +78,7 @@ func submitted(ctx context.Context, c *factory.Cluster, req submit.Request) (sub
 	return done, jobtext.Error(err)
 }
 
-// request is the submission of a job.
+// request returns the submission of a job.
 func (r *run) request(ctx context.Context, j job) (submit.Request, error) {
 	o := r.options
 	req := submit.Request{

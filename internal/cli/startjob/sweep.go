@@ -222,7 +222,7 @@ func (r *run) create(ctx context.Context, j *swept) ([]map[string]any, error) {
 	return done.Objects, cmp.Or(err, r.factory.IO.Flush())
 }
 
-// notAll is the error of a sweep that stopped in the middle.
+// notAll returns the error of a sweep that stopped in the middle.
 func (r *run) notAll(s *series, missing []*swept, created int, cause error) error {
 	if len(missing) == 1 || r.options.DryRun != factory.DryRunNone {
 		return cause

@@ -22,7 +22,7 @@ import (
 // logFollower prints the log of a started job until the job ends. It returns an error if the job failed.
 type logFollower func(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind kinds.Job, namespace, name string) error
 
-// followLog is the logFollower of the command. It prints the log of the pod that reports for the job.
+// followLog returns the logFollower of the command. It prints the log of the pod that reports for the job.
 func followLog(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind kinds.Job, namespace, name string) error {
 	job, err := state.GetJob(ctx, c.Client, kind, namespace, name)
 	if err != nil {

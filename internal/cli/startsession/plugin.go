@@ -20,7 +20,7 @@ const (
 	installPage      = "https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-working-with-install-plugin.html"
 )
 
-// lastWithoutVariable is the last version of the plugin that takes the answer as an
+// lastWithoutVariable returns the last version of the plugin that takes the answer as an
 // argument only.
 func lastWithoutVariable() []int { return []int{1, 2, 497, 0} }
 

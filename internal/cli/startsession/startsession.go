@@ -126,7 +126,7 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// forwarding are the parameters of a forwarded port, nil if the text is none.
+// forwarding returns the parameters of a forwarded port, nil if the text is none.
 func forwarding(text string) map[string][]string {
 	parts := strings.Split(text, ":")
 	if len(parts) != 2 && len(parts) != 3 {
@@ -147,7 +147,7 @@ func forwarding(text string) map[string][]string {
 	return out
 }
 
-// document is the SSM document of the session with its parameters. A shell uses the
+// document returns the SSM document of the session with its parameters. A shell uses the
 // account's default document: others may not exist.
 func (o *Options) document() (string, map[string][]string) {
 	switch {
@@ -268,7 +268,7 @@ func (o *Options) search(ctx context.Context, client *aws.Client) (clusters.Sess
 		Suggest(errs.Run("get-clusters").WithNote("shows the clusters"), errs.Option("--region", "REGION"))
 }
 
-// nodeOfPod is the name of the Kubernetes node that a pod runs on.
+// nodeOfPod returns the name of the Kubernetes node that a pod runs on.
 func (o *Options) nodeOfPod(ctx context.Context, client *aws.Client, c clusters.Cluster) (string, error) {
 	if c.Orchestrator != clusters.EKS {
 		return "", errs.New("cannot find pod "+o.Pod, "cluster "+c.Name+" runs "+c.Orchestrator+", which has no pods").WithCode(errs.Usage).

@@ -86,7 +86,7 @@ func (o *SoftwareOptions) Validate() error {
 	return o.Wait.Validate()
 }
 
-// capacity is a number of instances as the API has it, nil if the text is none.
+// capacity returns a number of instances as the API has it, nil if the text is none.
 func capacity(text string) map[string]any {
 	digits, percent := strings.CutSuffix(text, "%")
 	n, err := strconv.Atoi(digits)
@@ -99,7 +99,7 @@ func capacity(text string) map[string]any {
 	return map[string]any{"Type": "INSTANCE_COUNT", "Value": n}
 }
 
-// request is the request of the API.
+// request returns the request of the API.
 func (o *SoftwareOptions) request(name string) map[string]any {
 	out := map[string]any{"ClusterName": name}
 	for _, g := range o.Groups {
@@ -171,7 +171,7 @@ func RunSoftware(ctx context.Context, o *SoftwareOptions) error {
 	return finish(ctx, f, client, c, o.Wait, "Updating the software of cluster ", "Updated the software of cluster ")
 }
 
-// nodesIn are the nodes of groups; no group means all.
+// nodesIn returns the nodes of groups; no group means all.
 func nodesIn(list []clusters.Node, groups []string) (out []clusters.Node) {
 	for _, n := range list {
 		if len(groups) == 0 || slices.Contains(groups, n.Group) {

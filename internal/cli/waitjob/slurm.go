@@ -105,7 +105,7 @@ func UntilSlurm(ctx context.Context, f *factory.Factory, c *client.Client, j slu
 	return last, err
 }
 
-// lateSlurm is the error of a wait whose time is over.
+// lateSlurm returns the error of a wait whose time is over.
 func lateSlurm(j slurmjob.Job, goal wait.Goal, limit time.Duration) error {
 	what := fmt.Sprintf("job %s is not %s", j.Job.Name, goal)
 	if limit > 0 {

@@ -24,24 +24,24 @@ func instanceType() *Shape {
 	return &Shape{Type: Text, Pattern: `ml\.[a-z0-9-]+\.[a-z0-9-]+`, Open: true}
 }
 
-// CreateCluster is the request that creates a cluster.
+// CreateCluster returns the request that creates a cluster.
 func CreateCluster() *Shape {
 	return structure(append([]Member{needs("ClusterName", text(1, 63, namePattern)), may("VpcConfig", vpc()),
 		may("Tags", list(0, 50, structure(needs("Key", text(1, 128, tagPattern)), needs("Value", text(0, 256, tagPattern)))))}, common()...)...)
 }
 
-// UpdateCluster is the request that changes a cluster.
+// UpdateCluster returns the request that changes a cluster.
 func UpdateCluster() *Shape {
 	return structure(append([]Member{needs("ClusterName", text(0, 256, nameOrARN)), may("InstanceGroupsToDelete", list(0, 100, groupName()))}, common()...)...)
 }
 
-// UpdateClusterSoftware is the request that updates the images of instances.
+// UpdateClusterSoftware returns the request that updates the images of instances.
 func UpdateClusterSoftware() *Shape {
 	return structure(needs("ClusterName", text(0, 256, nameOrARN)), may("InstanceGroups", list(1, 100, structure(needs("InstanceGroupName", groupName())))),
 		may("DeploymentConfig", deployment()), may("ImageId", image()))
 }
 
-// common are the members that a cluster is both created and changed with.
+// common returns the members that a cluster is both created and changed with.
 func common() []Member {
 	return []Member{
 		may("InstanceGroups", list(1, 100, Group())),
@@ -57,7 +57,7 @@ func common() []Member {
 	}
 }
 
-// Group is the specification of an instance group.
+// Group returns the specification of an instance group.
 func Group() *Shape {
 	key, value := text(1, 317, labelKey), text(1, 63, labelValue)
 	return structure(append(always(false),
@@ -72,13 +72,13 @@ func Group() *Shape {
 		may("NetworkInterface", structure(may("InterfaceType", word("efa", "efa-only")))))...)
 }
 
-// RestrictedGroup is the specification of a restricted instance group.
+// RestrictedGroup returns the specification of a restricted instance group.
 func RestrictedGroup() *Shape {
 	return structure(append(always(true),
 		may("EnvironmentConfig", structure(may("FSxLustreConfig", structure(needs("SizeInGiB", integer(1200, 100800)), needs("PerUnitStorageThroughput", integer(125, 1000)))))))...)
 }
 
-// always are the members of every instance group.
+// always returns the members of every instance group.
 func always(restricted bool) []Member {
 	return []Member{
 		needs("InstanceCount", count()),
@@ -94,7 +94,7 @@ func always(restricted bool) []Member {
 	}
 }
 
-// HealthCheck is a deep health check.
+// HealthCheck returns a deep health check.
 func HealthCheck() *Shape { return word("InstanceStress", "InstanceConnectivity") }
 
 func vpc() *Shape {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// reported are the members of a described group that a specification does not have: what
+// reported returns the members of a described group that a specification does not have: what
 // the group is at the moment.
 func reported() []string {
 	return []string{

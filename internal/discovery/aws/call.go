@@ -140,7 +140,7 @@ type responseError struct {
 	status int
 }
 
-// HTTPStatusCode is what the SDK's retryer looks at.
+// HTTPStatusCode returns what the SDK's retryer looks at.
 func (e *responseError) HTTPStatusCode() int { return e.status }
 
 // failure reads the error of an answer.
@@ -171,7 +171,7 @@ type (
 	}
 )
 
-// endpoint is the address of a service, by the SDK's rules for partitions: the one that
+// endpoint returns the address of a service, by the SDK's rules for partitions: the one that
 // the environment or the profile names, else the region's.
 func (c *Client) endpoint(ctx context.Context, s service) (string, error) {
 	var fips, dual bool

@@ -142,7 +142,7 @@ func explainConfig(profile string, err error) error {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// lastCause is the innermost reason of an error's text.
+// lastCause returns the innermost reason of an error's text.
 func lastCause(text string) string {
 	parts := strings.Split(oneLine(text), ", ")
 	return parts[len(parts)-1]

@@ -93,7 +93,7 @@ func (c *Client) listGoverned(ctx context.Context, kind, arn string) ([]string, 
 	}
 }
 
-// plural is how people call the resources of a kind.
+// plural returns how people call the resources of a kind.
 func plural(kind string) string {
 	if kind == policyKind {
 		return "policies"

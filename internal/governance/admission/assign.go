@@ -172,7 +172,7 @@ func (r *round) fits(en *entry, usage workload.Usage) schdcache.FitsCheck {
 	return r.freed.ClusterQueue(en.cq.Name).Fits(usage)
 }
 
-// netUsage is the usage an entry adds: a workload that holds quota already adds
+// netUsage returns the usage an entry adds: a workload that holds quota already adds
 // only what its topology placement changes (netUsage in scheduler.go).
 func (e *Engine) netUsage(en *entry, quota resources.FlavorResourceQuantities) workload.Usage {
 	var u workload.Usage
@@ -185,7 +185,7 @@ func (e *Engine) netUsage(en *entry, quota resources.FlavorResourceQuantities) w
 	return u
 }
 
-// reservation is what a workload that needs preemption but found no targets keeps
+// reservation returns what a workload that needs preemption but found no targets keeps
 // others from taking: up to its nominal quota, or the borrowing limit when it
 // borrows (quotaResourcesToReserve).
 func (e *Engine) reservation(en *entry) workload.Usage {

@@ -41,7 +41,7 @@ func (e *Engine) Candidates(ctx context.Context, wl *kueue.Workload, clusterQueu
 	if cq == nil {
 		return out, nil
 	}
-	w := smallest(wl) // what it asks for least: who cannot be taken for that is safe
+	w := smallest(wl) // the smallest request: workloads that cannot be preempted for it are safe
 	if w.CreationTimestamp.IsZero() {
 		w.CreationTimestamp = metav1.NewTime(e.now())
 	}
@@ -50,7 +50,7 @@ func (e *Engine) Candidates(ctx context.Context, wl *kueue.Workload, clusterQueu
 	for _, requests := range ways(info, cq, short) {
 		if e.fair {
 			e.fairCandidates(w, cq, requests, out.Keys)
-			out.MustBorrow = false // its rules ask for shares instead
+			out.MustBorrow = false // fair sharing compares shares instead
 		} else if e.classicalCandidates(w, cq, snap, requests, out.Keys) {
 			out.MustBorrow = false
 		}
@@ -62,7 +62,7 @@ func (e *Engine) Candidates(ctx context.Context, wl *kueue.Workload, clusterQueu
 // choose the same flavors.
 const mostWays = 256
 
-// ways are the ways to ask for what is short: for each pod set and each group of
+// ways returns the ways to ask for what is short: for each pod set and each group of
 // resources one of the flavors that are short, or, of several pod sets, another.
 func ways(info *workload.Info, cq *schdcache.ClusterQueueSnapshot, short []Quantity) []resources.FlavorResourceQuantities {
 	groups := map[*schdcache.ResourceGroup][]string{} // the flavors that are short
@@ -123,7 +123,7 @@ func demand(way resources.FlavorResourceQuantities, set []workload.PodSetResourc
 	}
 }
 
-// asks is how much of a resource some pod sets ask for.
+// asks returns how much of a resource some pod sets ask for.
 func asks(sets []workload.PodSetResources, name corev1.ResourceName) (n resources.Amount) {
 	for i := range sets {
 		if sets[i].Requests == nil {

@@ -86,7 +86,7 @@ func (s *store) remove(w *kueue.Workload) {
 	delete(s.second, key)
 }
 
-// queueOf is the LocalQueue of a workload, nil when it is not known.
+// queueOf returns the LocalQueue of a workload, nil when it is not known.
 func (s *store) queueOf(w *kueue.Workload) *kueue.LocalQueue { return s.lqs[queueKey(w)] }
 
 // reader is the store as the client.Client Kueue's packages ask for: reads of

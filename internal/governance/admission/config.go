@@ -89,7 +89,7 @@ func ConfigFrom(data []byte) (Config, []Warning, error) {
 	return cfg, warnings, nil
 }
 
-// QueuedAt is the time by which a workload stands among those of its priority: its
+// QueuedAt returns the time by which a workload stands among those of its priority: its
 // creation, or the eviction that put it behind the others (Kueue's
 // Ordering.GetQueueOrderTimestamp).
 func (c Config) QueuedAt(w *kueue.Workload) time.Time {

@@ -257,7 +257,7 @@ func (e *Engine) process(ctx context.Context, en *entry, r *round) {
 	}
 }
 
-// whole is what a workload holds once it is admitted: of an elastic job's new slice
+// whole returns what a workload holds once it is admitted: of an elastic job's new slice
 // Kueue's usage is only what it asks for beyond the old one.
 func whole(usage resources.FlavorResourceQuantities, old *preemption.Target) resources.FlavorResourceQuantities {
 	if old == nil || usage == nil {

@@ -42,7 +42,7 @@ const (
 	EventAdmitted EventKind = "Admitted"
 	// EventQuotaReserved: quota reserved, admission checks are still to pass.
 	EventQuotaReserved EventKind = "QuotaReserved"
-	// EventPreempted: evicted to make room for By, and queued again.
+	// EventPreempted: evicted to free quota for By, and queued again.
 	EventPreempted EventKind = "Preempted"
 	// EventPreempting: waits for the workloads it preempted in this cycle.
 	EventPreempting EventKind = "Preempting"
@@ -66,7 +66,7 @@ type Quantity struct {
 	// Amount is the Kubernetes notation ("1500m", "64Gi", "3").
 	Amount string
 	// Value is the same in Kueue's base unit: thousandths of a core for cpu,
-	// bytes for memory and storage, pieces for devices and pods.
+	// bytes for memory and storage, whole numbers for devices and pods.
 	// math.MaxInt64 means unlimited.
 	Value int64
 }
@@ -116,7 +116,7 @@ type Domain struct {
 	Count  int32
 }
 
-// Preemption is a workload that has to make room.
+// Preemption is a workload that would be preempted.
 type Preemption struct {
 	Namespace    string
 	Name         string
@@ -143,7 +143,7 @@ type Decision struct {
 	// admits nothing before they are (Reason WaitingForPodsReady).
 	NotReady []string
 	// Leaving are the workloads ("namespace/name") that are being evicted already and have to
-	// be gone first. Where nobody else has to make room, the outcome is Waits (Reason
+	// be gone first. If nothing else has to be preempted, the outcome is Waits (Reason
 	// WaitingForPreemptedWorkloads).
 	Leaving []string
 	// Ahead is the number of waiting workloads of the same ClusterQueue that stand before it.
@@ -192,7 +192,7 @@ func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue, reserves
 	return out
 }
 
-// variants reports a queue in which Kueue tries several variants of a workload: the queue asks for it, and the gate is
+// variants reports whether Kueue tries several variants of a workload in a queue: the queue asks for it, and the gate is
 // on or Kueue's configuration is not known.
 func (e *Engine) variants(cq *kueue.ClusterQueue) bool {
 	return cq.Spec.ConcurrentAdmissionPolicy != nil && (features.Enabled(features.ConcurrentAdmission) || e.byUse == nil)

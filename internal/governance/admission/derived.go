@@ -28,7 +28,7 @@ type head struct {
 	rank rank
 }
 
-// rival is the head as an entry of a Probe of another workload.
+// rival returns the head as an entry of a Probe of another workload.
 func (h *head) rival() *entry {
 	return &entry{Head: qcache.Head{Info: h.Info}, rank: h.rank, rival: true}
 }
@@ -47,7 +47,7 @@ func (e *Engine) moved(w *kueue.Workload) {
 	e.derived.heads = nil
 }
 
-// waitingIn are the workloads waiting in a ClusterQueue, in no order. Those of a
+// waitingIn returns the workloads waiting in a ClusterQueue, in no order. Those of a
 // stopped LocalQueue are in none.
 func (e *Engine) waitingIn(cq kueue.ClusterQueueReference) []*kueue.Workload {
 	d := &e.derived
@@ -77,7 +77,7 @@ func (e *Engine) waitingIn(cq kueue.ClusterQueueReference) []*kueue.Workload {
 	return list
 }
 
-// inOrder are the workloads waiting in a ClusterQueue as the scheduler takes them. As
+// inOrder returns the workloads waiting in a ClusterQueue as the scheduler takes them. As
 // long as no workload was ever queued they are put in order without queueing all of
 // them, which hashes each.
 func (e *Engine) inOrder(ctx context.Context, cq kueue.ClusterQueueReference) []*kueue.Workload {
@@ -101,7 +101,7 @@ func (e *Engine) inOrder(ctx context.Context, cq kueue.ClusterQueueReference) []
 	return list
 }
 
-// strictHeads are the workloads at the head of StrictFIFO queues, without taking
+// strictHeads returns the workloads at the head of StrictFIFO queues, without taking
 // them off.
 func (e *Engine) strictHeads(ctx context.Context) []*head {
 	d := &e.derived
@@ -136,7 +136,7 @@ func (e *Engine) strictHeads(ctx context.Context) []*head {
 	return d.heads
 }
 
-// strictHead is the first of a queue, nil when there is none.
+// strictHead returns the first of a queue, nil when there is none.
 func (e *Engine) strictHead(ctx context.Context, cq kueue.ClusterQueueReference) *workload.Info {
 	if e.flushed {
 		e.flush(ctx)

@@ -94,7 +94,7 @@ type Engine struct {
 	uncounted   map[string]map[string]bool // workloads whose quota is not counted, by ClusterQueue
 }
 
-// verdict is the engine's last word on a workload that is not running.
+// verdict is the engine's latest decision about a workload that is not running.
 type verdict struct {
 	reason  string // one of Kueue's WorkloadQuotaReservedReason values
 	message string

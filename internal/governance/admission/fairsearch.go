@@ -53,7 +53,7 @@ func newFairState(snap *schdcache.Snapshot) *fairState {
 	}
 }
 
-// flat reports a queue whose cohort has neither a parent nor child cohorts.
+// flat reports whether the cohort of a queue has neither a parent nor child cohorts.
 func flat(cq *schdcache.ClusterQueueSnapshot) bool {
 	return !cq.HasParent() || !cq.Parent().HasParent() && len(cq.Parent().ChildCohorts()) == 0
 }
@@ -120,7 +120,7 @@ type reachOf struct {
 	priority int64 // of the new workload, 0 if the policy does not look at it
 }
 
-// own is the queue of the new workload, if it has candidates. They go to f.left.
+// own returns the queue of the new workload, if it has candidates. They go to f.left.
 func (f *fairSearch) own() []*schdcache.ClusterQueueSnapshot {
 	f.left[f.cq] = nil
 	if within := f.cq.Preemption.WithinClusterQueue; within != kueue.PreemptionPolicyNever {
@@ -132,7 +132,7 @@ func (f *fairSearch) own() []*schdcache.ClusterQueueSnapshot {
 	return []*schdcache.ClusterQueueSnapshot{f.cq}
 }
 
-// others are the other queues of the cohort in reach (findCandidates), those with the largest share first. Workloads that
+// others returns the other queues of the cohort in reach (findCandidates), those with the largest share first. Workloads that
 // need the same flavor, with the same policy and priority, have the same others, but for their own queues.
 func (f *fairSearch) others() *reach {
 	policy := f.cq.Preemption.ReclaimWithinCohort
@@ -182,7 +182,7 @@ func (f *fairSearch) reachNow(policy kueue.PreemptionPolicy) *reach {
 	return r
 }
 
-// of are the candidates of a queue that are left.
+// of returns the candidates of a queue that are left.
 func (f *fairSearch) of(cq *schdcache.ClusterQueueSnapshot) []*candidate {
 	if list, asked := f.left[cq]; asked {
 		return list
@@ -199,7 +199,7 @@ func borrowingAny(cq *schdcache.ClusterQueueSnapshot, flavors sets.Set[resources
 	return false
 }
 
-// candidates are the workloads of a queue that hold some of the flavors and that the policy allows to preempt, in Kueue's
+// candidates returns the workloads of a queue that hold some of the flavors and that the policy allows to preempt, in Kueue's
 // order.
 func (f *fairSearch) candidates(cq *schdcache.ClusterQueueSnapshot, policy kueue.PreemptionPolicy) []*candidate {
 	list := f.users(cq)
@@ -237,7 +237,7 @@ func (f *fairSearch) users(cq *schdcache.ClusterQueueSnapshot) []*candidate {
 	return list
 }
 
-// sorted are all workloads of a queue. Their order is the same for each workload that looks for targets.
+// sorted returns all workloads of a queue. Their order is the same for each workload that looks for targets.
 func (s *fairState) sorted(e *Engine, cq *schdcache.ClusterQueueSnapshot) []*candidate {
 	list, known := s.candidates[cq]
 	if known {
@@ -268,7 +268,7 @@ func (f *fairSearch) share(cq *schdcache.ClusterQueueSnapshot) schdcache.DRS {
 	return share
 }
 
-// shareWithout is the share of a queue without one of its candidates.
+// shareWithout returns the share of a queue without one of its candidates.
 func (f *fairSearch) shareWithout(cq *schdcache.ClusterQueueSnapshot, c *candidate) schdcache.DRS {
 	_, changed := f.changed[cq]
 	if !changed && c.without != nil {
@@ -309,7 +309,7 @@ func (h *byShare) Pop() any {
 	return cq
 }
 
-// eligible reports a queue with candidates that borrows, or is the queue of the new workload.
+// eligible reports whether a queue has candidates, and borrows or is the queue of the new workload.
 func (f *fairSearch) eligible(cq *schdcache.ClusterQueueSnapshot) bool {
 	return len(f.of(cq)) > 0 && (cq == f.cq || f.share(cq).IsBorrowing())
 }

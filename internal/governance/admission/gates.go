@@ -99,7 +99,7 @@ func slot(f featuregate.Feature) byte {
 	return byte(n)*37 + f[n/2]*11 + f[n-1]*5 + f[n/3]
 }
 
-// index is the place of a gate, -1 if there is none.
+// index returns the place of a gate, -1 if there is none.
 func (t *gateTable) index(f featuregate.Feature) int {
 	list := t.names[slot(f)]
 	for i := range list {

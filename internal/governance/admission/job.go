@@ -39,7 +39,7 @@ type Lookup interface {
 	ResourceFlavor(name string) *kueue.ResourceFlavor
 }
 
-// NewLookup is a Lookup over the given objects; other kinds are ignored.
+// NewLookup returns a Lookup over the given objects; other kinds are ignored.
 func NewLookup(objs ...client.Object) Lookup {
 	s := newStore()
 	for _, o := range objs {
@@ -70,7 +70,7 @@ func (s *store) PriorityClasses() []*schedulingv1.PriorityClass {
 	return out
 }
 
-// clientFor is a Lookup as the client Kueue's job integrations read with.
+// clientFor returns a Lookup as the client Kueue's job integrations read with.
 func clientFor(l Lookup) client.Client {
 	if s, ok := l.(*store); ok {
 		return reader{s}

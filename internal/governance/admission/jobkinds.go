@@ -128,7 +128,7 @@ var integrations = sync.OnceValue(func() []integration {
 	return out
 })
 
-// refuses is the validation of the webhook of a kind's operator.
+// refuses returns the validation of the webhook of a kind's operator.
 func refuses(k kinds.Job) func(context.Context, client.Object) error {
 	return func(_ context.Context, o client.Object) error {
 		at, why := k.Refuse(o.(*unstructured.Unstructured).Object)

@@ -297,7 +297,7 @@ func (e *Engine) settleCohorts(ctx context.Context) error {
 	for name := range broken {
 		e.stale[name] = true
 	}
-	// All loose first: a tree turned round must not be a cycle on the way.
+	// Detach all of them first: a tree that is turned around must not form a cycle in between.
 	for _, name := range sortedKeys(e.stale) {
 		apply(name, true)
 	}

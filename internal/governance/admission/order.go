@@ -43,7 +43,7 @@ func (t *listTurns) next() *entry {
 	return en
 }
 
-// compareClassical is the order of makeClassicalIterator in scheduler.go: holders
+// compareClassical compares in the order of makeClassicalIterator in scheduler.go: holders
 // of quota first, then (behind a gate) workloads waiting for their preemptions,
 // less borrowing, higher priority, older.
 func (e *Engine) compareClassical(a, b *entry) int {
@@ -61,9 +61,8 @@ func (e *Engine) compareClassical(a, b *entry) int {
 	return e.comparePriorityAge(a, b)
 }
 
-// surelyAfter reports whether en's turn is after that of the nominated entry,
-// whatever its own assignment will be: nobody borrows less than one that does not
-// borrow at all. With fair sharing the order is known only once all are nominated.
+// surelyAfter reports whether the turn of en comes after that of the nominated entry, whatever its own
+// assignment will be: an entry that does not borrow comes before those that do. With fair sharing the order is known only once all are nominated.
 func (e *Engine) surelyAfter(en, nominated *entry) bool {
 	return !e.fair && nominated.assignment.Borrows() == 0 &&
 		en.rank.reserved == nominated.rank.reserved &&

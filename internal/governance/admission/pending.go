@@ -46,7 +46,7 @@ func (e *Engine) pendingWorkload(w *kueue.Workload) PendingWorkload {
 	return p
 }
 
-// whyPending is the best known reason a workload waits: this engine's own verdict,
+// whyPending returns the best known reason a workload waits: this engine's own verdict,
 // else that of an equal workload that failed just before (Kueue does not look at it
 // again until something changes), else the condition it was loaded with.
 func (e *Engine) whyPending(w *kueue.Workload) (reason, message string) {
@@ -74,7 +74,7 @@ func evictedBecause(w *kueue.Workload) (reason, message string) {
 	return "", ""
 }
 
-// Parked are the workloads ("namespace/name") that Kueue has put aside in their queues
+// Parked returns the workloads ("namespace/name") that Kueue has put aside in their queues
 // until something changes (its inadmissible workloads).
 func (e *Engine) Parked() map[string]bool {
 	out := map[string]bool{}

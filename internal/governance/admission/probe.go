@@ -18,8 +18,8 @@ import (
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 )
 
-// tieRepeats is how often a decision is made that may come out in several ways, and
-// tiesApart how often once it did: Kueue goes through maps where things are equal.
+// tieRepeats is how often a decision that can have several results is made, and tiesApart how often once two
+// results differed: where things are equal, Kueue takes them in the order of a map.
 const (
 	tieRepeats = 8
 	tiesApart  = 16
@@ -97,7 +97,7 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 	return d, nil
 }
 
-// evictions are the conditions that decide a workload's place among others of its
+// evictions returns the conditions that decide a workload's place among others of its
 // priority: one that was evicted may queue by the time of that, and not of its
 // creation. Of a workload that is known they are as the engine has them.
 func (e *Engine) evictions(w *kueue.Workload) []metav1.Condition {
@@ -113,7 +113,7 @@ func (e *Engine) evictions(w *kueue.Workload) []metav1.Condition {
 	return out
 }
 
-// smallest is the workload with every pod set at its least number of pods.
+// smallest returns the workload with every pod set at its least number of pods.
 func smallest(wl *kueue.Workload) *kueue.Workload {
 	c := wl.DeepCopy()
 	for i := range c.Spec.PodSets {
@@ -124,8 +124,7 @@ func smallest(wl *kueue.Workload) *kueue.Workload {
 	return c
 }
 
-// mayTie reports a decision to preempt in which Kueue may come across things that are
-// equal: places in a topology; with fair sharing, the shares of cohorts beside each
+// mayTie reports whether Kueue may compare equal things in a decision to preempt: places in a topology; with fair sharing, the shares of cohorts beside each
 // other, or of other queues whose turn it is too; workloads without a UID, which
 // orders all others.
 func (e *Engine) mayTie(ctx context.Context, w *kueue.Workload, en *entry) bool {
@@ -140,13 +139,13 @@ func (e *Engine) mayTie(ctx context.Context, w *kueue.Workload, en *entry) bool 
 	return e.fair && en.cq.HasParent() && (len(e.strictHeads(ctx)) > 0 || forks(en.cq.Parent().Root()))
 }
 
-// forks reports a tree with cohorts beside each other.
+// forks reports whether a tree has cohorts beside each other.
 func forks(cohort *schdcache.CohortSnapshot) bool {
 	below := cohort.ChildCohorts()
 	return len(below) > 1 || len(below) == 1 && forks(below[0])
 }
 
-// answer is the part of a decision that has to be the same every time.
+// answer returns the part of a decision that has to be the same every time.
 func answer(d *Decision) string {
 	return fmt.Sprintf("%s|%s|%+v|%+v|%+v", d.Outcome, d.Reason, d.PodSets, d.Borrowed, d.Preempts)
 }
@@ -171,7 +170,7 @@ func (e *Engine) notQueued(w *kueue.Workload) (Decision, bool) {
 	return Decision{}, false
 }
 
-// NeverAdmitted reports a reason that waiting does not remove: Never instead of Waits.
+// NeverAdmitted reports whether waiting does not remove a reason: Never instead of Waits.
 func NeverAdmitted(reason string) bool { return outcomeFor(reason) == Never }
 
 // outcomeFor says whether a reason can go away by waiting. A placement that fails
@@ -248,7 +247,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 	return d, own, nil
 }
 
-// missingChecks are the admission checks the entry's flavors ask for.
+// missingChecks returns the admission checks the entry's flavors ask for.
 func (e *Engine) missingChecks(w *kueue.Workload, en *entry) []string {
 	c := *w
 	c.Status.Admission = &kueue.Admission{ClusterQueue: en.ClusterQueue, PodSetAssignments: en.assignment.ToAPI(e.log)}
@@ -263,7 +262,7 @@ func (e *Engine) missingChecks(w *kueue.Workload, en *entry) []string {
 	return names
 }
 
-// compare is the order of a queue (queueOrderingFunc in cluster_queue.go).
+// compare compares in the order of a queue (queueOrderingFunc in cluster_queue.go).
 func (e *Engine) compare(a, b *kueue.Workload) int {
 	if e.use != nil && queueKey(a) != queueKey(b) {
 		if c := cmp.Compare(e.pastUse(a), e.pastUse(b)); c != 0 {

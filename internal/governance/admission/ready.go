@@ -9,7 +9,7 @@ import (
 // waitsForPods is Kueue's message while waitForPodsReady.blockAdmission delays an admission.
 const waitsForPods = "waiting for all admitted workloads to be in PodsReady condition"
 
-// notReady are the workloads ("namespace/name") that hold quota and whose pods are not ready, by name. With
+// notReady returns the workloads ("namespace/name") that hold quota and whose pods are not ready, by name. With
 // waitForPodsReady.blockAdmission Kueue admits nothing while there are any (waitForPodsReadyIfNeeded in scheduler.go).
 // The pods of a workload that a run admitted count as ready. Empty without blockAdmission.
 func (e *Engine) notReady() []string {
@@ -38,7 +38,7 @@ func (e *Engine) AssumeReady() bool {
 	return len(e.notReady()) < before
 }
 
-// heldBack reports an entry that waits for the pods of others. What is already running only takes a second pass and is
+// heldBack reports whether an entry waits for the pods of others. What is already running only takes a second pass and is
 // exempt.
 func (e *Engine) heldBack(en *entry, r *round) bool {
 	if !e.podsFirst || workload.NeedsSecondPass(en.Obj) {

@@ -46,7 +46,7 @@ func (e *Engine) prepare(ctx context.Context) {
 	}
 }
 
-// rivals are the heads of the other StrictFIFO queues in the cohort tree of cq.
+// rivals returns the heads of the other StrictFIFO queues in the cohort tree of cq.
 func (e *Engine) rivals(ctx context.Context, snap *schdcache.Snapshot, cq kueue.ClusterQueueReference, self workload.Reference) []*entry {
 	mine := snap.ClusterQueue(cq)
 	if mine == nil || !mine.HasParent() {

@@ -103,7 +103,7 @@ func (e *Engine) beforeRun(ctx context.Context) {
 // before its first cycle.
 func (e *Engine) KeepEvictions() { e.keep = true }
 
-// Evicting are the workloads that are being evicted and still hold quota, by name.
+// Evicting returns the workloads that are being evicted and still hold quota, by name.
 func (e *Engine) Evicting() []*kueue.Workload {
 	var out []*kueue.Workload
 	for _, key := range sortedKeys(e.store.workloads) {
@@ -387,7 +387,7 @@ func (e *Engine) preemptOne(ctx context.Context, en *entry, t *preemption.Target
 	return []Event{ev}
 }
 
-// preemptionMessage is the text Kueue puts into the Preempted condition
+// preemptionMessage returns the text Kueue puts into the Preempted condition
 // (preemptionMessage in preemption.go).
 func preemptionMessage(en *entry, t *preemption.Target) string {
 	return fmt.Sprintf("Preempted to accommodate a workload (UID: %s, JobUID: %s) due to %s; preemptor path: %s; preemptee path: %s",

@@ -17,7 +17,7 @@ import (
 // (a ProvisioningRequest) delays the place until its nodes exist, and when a node under the workload fails. Kueue
 // tries again after 1 to 30 seconds; here every cycle tries.
 
-// secondPass are the workloads that take a second pass in this cycle, by name.
+// secondPass returns the workloads that take a second pass in this cycle, by name.
 func (e *Engine) secondPass(ctx context.Context) []qcache.Head {
 	var out []qcache.Head
 	for _, key := range sortedKeys(e.store.second) {
@@ -28,13 +28,13 @@ func (e *Engine) secondPass(ctx context.Context) []qcache.Head {
 	return out
 }
 
-// irreplaceable reports an entry that is evicted because no node replaces a failed one.
+// irreplaceable reports whether an entry is evicted because no node replaces a failed one.
 func irreplaceable(en *entry) bool {
 	return features.Enabled(features.TASFailedNodeReplacementFailFast) &&
 		workload.HasTopologyAssignmentWithUnhealthyNode(en.Obj) && en.assignment.RepresentativeMode() != flavorassigner.Fit
 }
 
-// noReplacement is the message of that eviction (evictWorkloadAfterFailedTASReplacement in scheduler.go).
+// noReplacement returns the message of that eviction (evictWorkloadAfterFailedTASReplacement in scheduler.go).
 func noReplacement(w *kueue.Workload) string {
 	return "Workload was evicted as there was no replacement for unhealthy node(s): " + strings.Join(workload.UnhealthyNodeNames(w), ",")
 }
@@ -49,13 +49,13 @@ func (e *Engine) evictUnreplaced(ctx context.Context, en *entry) Event {
 	return ev
 }
 
-// unmoved reports a second pass that left everything as it was: Kueue leaves the place of a MultiKueue workload to
+// unmoved reports whether a second pass left everything as it was: Kueue leaves the place of a MultiKueue workload to
 // the worker cluster.
 func unmoved(old, w *kueue.Workload) bool {
 	return workload.HasQuotaReservation(old) && equality.Semantic.DeepEqual(old.Status, w.Status)
 }
 
-// preemptedIn are the targets of a cycle.
+// preemptedIn returns the targets of a cycle.
 func preemptedIn(decided []*entry) map[workload.Reference]bool {
 	out := map[workload.Reference]bool{}
 	for _, en := range decided {

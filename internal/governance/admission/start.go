@@ -87,7 +87,7 @@ func changeJob(job []byte, change func(jobframework.GenericJob) error) ([]byte, 
 	return out, nil
 }
 
-// podSetInfos is what an admission adds to each pod template
+// podSetInfos returns what an admission adds to each pod template
 // (getPodSetsInfoFromStatus in Kueue's jobframework/reconciler.go).
 func podSetInfos(ctx context.Context, c client.Client, wl *kueue.Workload) ([]podset.PodSetInfo, error) {
 	assigned := wl.Status.Admission.PodSetAssignments

@@ -51,8 +51,8 @@ func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (evicted []Pree
 	return evicted, nil
 }
 
-// submitOnce is one cycle in which the workload is the head of its queue. It reports that others
-// have to make room.
+// submitOnce runs one cycle in which the workload is the head of its queue. It reports whether others have to
+// be preempted.
 func (e *Engine) submitOnce(ctx context.Context, key workload.Reference) (preempts bool, err error) {
 	w := e.store.workloads[key]
 	if w == nil || workload.HasQuotaReservation(w) {

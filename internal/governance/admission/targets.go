@@ -33,7 +33,7 @@ type searcher struct {
 	fair *fairState
 }
 
-// SimulatePreemption is the question of Kueue's flavor assigner about one flavor.
+// SimulatePreemption answers the question of Kueue's flavor assigner about one flavor.
 func (s *searcher) SimulatePreemption(ctx context.Context, cq *schdcache.ClusterQueueSnapshot, wl workload.Info, fr resources.FlavorResource, quantity resources.Amount) (possible preemptioncommon.PreemptionPossibility, borrow int) {
 	if s.e.searchesFairly(cq) {
 		possible, borrow = s.fairly(cq, &wl, sets.New(fr), resources.FlavorResourceQuantities{fr: quantity}).possible(fr)
@@ -67,13 +67,13 @@ func (s *searcher) compare(ctx context.Context, cq *schdcache.ClusterQueueSnapsh
 	}
 }
 
-// searchesFairly reports a queue for which [fairSearch] answers as Kueue does. With admission fair sharing, the order of
+// searchesFairly reports whether [fairSearch] answers as Kueue does for a queue. With admission fair sharing, the order of
 // candidates depends on LocalQueues, too.
 func (e *Engine) searchesFairly(cq *schdcache.ClusterQueueSnapshot) bool {
 	return e.fair && !afs.Enabled(e.use) && flat(cq)
 }
 
-// fairly is a search with fair sharing in a flat cohort.
+// fairly runs a search with fair sharing in a flat cohort.
 func (s *searcher) fairly(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info, flavors sets.Set[resources.FlavorResource], usage resources.FlavorResourceQuantities) *fairSearch {
 	if s.fair == nil {
 		s.fair = newFairState(s.snap)
@@ -81,7 +81,7 @@ func (s *searcher) fairly(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info,
 	return &fairSearch{e: s.e, state: s.fair, cq: cq, wl: wl.Obj, flavors: flavors, usage: workload.Usage{Quota: usage}}
 }
 
-// targets are the workloads to preempt for an assignment: those that Kueue's search finds.
+// targets returns the workloads to preempt for an assignment: those that Kueue's search finds.
 func (s *searcher) targets(ctx context.Context, wl *workload.Info, a *flavorassigner.Assignment) []*preemption.Target {
 	found, known := s.foundWithoutKueue(wl, a)
 	if known && !s.e.checks() {
@@ -105,7 +105,7 @@ func targetNames(targets []*preemption.Target) (out []string) {
 	return out
 }
 
-// foundWithoutKueue are the targets of an assignment, if they are known without Kueue's search. With fair sharing in a flat
+// foundWithoutKueue returns the targets of an assignment, if they are known without Kueue's search. With fair sharing in a flat
 // cohort a search of our own finds them, unless pods are placed by topology. Otherwise it is known that there are none for an
 // assignment that needs preemption on one flavor only, where there are none for as much or less: the other resources make the
 // search no easier.
@@ -153,7 +153,7 @@ func (e *Engine) settledAlone(cq *schdcache.ClusterQueueSnapshot) bool {
 	return alone && (!cq.HasParent() || !cq.Parent().HasParent())
 }
 
-// noTargets reports that no preemption makes room for an amount: the queue would borrow
+// noTargets reports whether no preemption frees an amount: the queue would borrow
 // even without all workloads that the new one may preempt there, so workloads of others
 // are out of reach, and without its own candidates the amount is not available either.
 func (s *searcher) noTargets(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info, fr resources.FlavorResource, quantity resources.Amount) bool {
@@ -210,7 +210,7 @@ func (s *searcher) noFairTargets(cq *schdcache.ClusterQueueSnapshot, wl *workloa
 	return true
 }
 
-// preemptible are the workloads of a queue on a flavor that a new workload of the queue may preempt, and what they hold
+// preemptible returns the workloads of a queue on a flavor that a new workload of the queue may preempt, and what they hold
 // of it.
 func (e *Engine) preemptible(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info, fr resources.FlavorResource) (candidates []*workload.Info, sum resources.Amount) {
 	sum = resources.NewAmount(0)

@@ -23,7 +23,7 @@ import (
 // for preemption in it. Kueue keeps the use in a ledger, which the queue manager and the snapshots read. This file
 // does to the ledger what localqueue_controller.go, workload_controller.go and scheduler.go do.
 
-// byPastUse reports a ClusterQueue in which past use decides.
+// byPastUse reports whether past use decides in a ClusterQueue.
 func (e *Engine) byPastUse(cq *kueue.ClusterQueue) bool {
 	if cq == nil {
 		return false
@@ -32,7 +32,7 @@ func (e *Engine) byPastUse(cq *kueue.ClusterQueue) bool {
 	return on
 }
 
-// snapshot is the state of quota as a scheduling cycle reads it.
+// snapshot returns the state of quota as a scheduling cycle reads it.
 func (e *Engine) snapshot(ctx context.Context) (*schdcache.Snapshot, error) {
 	if !afs.Enabled(e.use) {
 		return e.cache.Snapshot(ctx)
@@ -120,7 +120,7 @@ func (e *Engine) decayed(use, admitted corev1.ResourceList, elapsed time.Duratio
 	return afs.CalculateDecayedConsumed(use, admitted, max(0, elapsed.Seconds()), half)
 }
 
-// admittedUse is what the admitted workloads of a LocalQueue use now.
+// admittedUse returns what the admitted workloads of a LocalQueue use now.
 func (e *Engine) admittedUse(lq *kueue.LocalQueue) corev1.ResourceList {
 	cached, err := e.cache.GetCacheLocalQueue(lq.Spec.ClusterQueue, utilqueue.Key(lq))
 	if err != nil {
@@ -129,7 +129,7 @@ func (e *Engine) admittedUse(lq *kueue.LocalQueue) corev1.ResourceList {
 	return cached.GetAdmittedUsage()
 }
 
-// penalty is what a workload adds to the use of its LocalQueue when it gets its quota (updateEntryPenalty).
+// penalty returns what a workload adds to the use of its LocalQueue when it gets its quota (updateEntryPenalty).
 func (e *Engine) penalty(w *kueue.Workload) corev1.ResourceList {
 	asked := *w // all pods, also of one that was admitted with fewer
 	asked.Status.Admission = nil
@@ -212,7 +212,7 @@ func (e *Engine) reorder(cq *kueue.ClusterQueue, localQueue string) {
 	_ = e.queues.RebuildClusterQueue(cq, localQueue) // an unknown queue has no order
 }
 
-// pastUse is the use of a workload's LocalQueue by which it is ordered; 0 where use does not decide.
+// pastUse returns the use of a workload's LocalQueue by which it is ordered; 0 where use does not decide.
 func (e *Engine) pastUse(w *kueue.Workload) float64 {
 	lq := e.store.queueOf(w)
 	if lq == nil {

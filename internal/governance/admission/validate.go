@@ -27,7 +27,7 @@ func checkCohort(c *kueue.Cohort) error {
 	return nil
 }
 
-// QuotaOf is a ClusterQueue as package quota knows it. What its status says is left
+// QuotaOf returns a ClusterQueue as package quota knows it. What its status says is left
 // out.
 func QuotaOf(cq *kueue.ClusterQueue) state.ClusterQueue {
 	out := state.ClusterQueue{Meta: state.Meta{Name: cq.Name}, Cohort: string(cq.Spec.CohortName),
@@ -57,7 +57,7 @@ func QuotaOf(cq *kueue.ClusterQueue) state.ClusterQueue {
 	return out
 }
 
-// CohortQuotaOf is a cohort as package quota knows it.
+// CohortQuotaOf returns a cohort as package quota knows it.
 func CohortQuotaOf(c *kueue.Cohort) state.Cohort {
 	return state.Cohort{Meta: state.Meta{Name: c.Name}, Parent: string(c.Spec.ParentName),
 		ResourceGroups: groups(c.Spec.ResourceGroups), FairWeight: fairWeight(c.Spec.FairSharing)}

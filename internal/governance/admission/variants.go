@@ -17,7 +17,7 @@ import (
 // Concurrent admission: Kueue makes a variant of a workload for each flavor. This file follows what the scheduler does
 // with variants. The controller that makes, deactivates and ungates them is not followed.
 
-// preferred is the place of a variant's flavor in its queue, from 0; -1 if it has none.
+// preferred returns the place of a variant's flavor in its queue, from 0; -1 if it has none.
 func preferred(w *kueue.Workload, cq *schdcache.ClusterQueueSnapshot) int {
 	if len(cq.ResourceGroups) == 0 {
 		return -1
@@ -25,7 +25,7 @@ func preferred(w *kueue.Workload, cq *schdcache.ClusterQueueSnapshot) int {
 	return slices.Index(cq.ResourceGroups[0].Flavors, concurrentadmission.GetVariantFlavor(w))
 }
 
-// sibling is an admitted variant of the same workload whose flavor compares as better says; nil without one
+// sibling returns an admitted variant of the same workload whose flavor compares as better says; nil without one
 // (findAdmittedSibling in scheduler.go). Of several it is the first by its name.
 func sibling(en *entry, better int) *workload.Info {
 	mine := preferred(en.Obj, en.cq)
@@ -46,7 +46,7 @@ func sibling(en *entry, better int) *workload.Info {
 	return found
 }
 
-// isVariant reports an entry with siblings.
+// isVariant reports whether an entry has siblings.
 func isVariant(en *entry) bool {
 	return features.Enabled(features.ConcurrentAdmission) && concurrentadmission.IsVariant(en.Obj) && concurrentadmission.GetParentWorkloadUID(en.Obj) != ""
 }

@@ -114,14 +114,14 @@ func (e *Engine) count(w *kueue.Workload) bool {
 	return e.cache.AddOrUpdateWorkload(e.log, w)
 }
 
-// sameHold reports that a workload holds what it held before: passing an admission
+// sameHold reports whether a workload holds what it held before: passing an admission
 // check, for one, frees nothing.
 func sameHold(old, w *kueue.Workload) bool {
 	return equality.Semantic.DeepEqual(old.Spec, w.Spec) && equality.Semantic.DeepEqual(old.Status.Admission, w.Status.Admission) &&
 		equality.Semantic.DeepEqual(old.Status.ReclaimablePods, w.Status.ReclaimablePods)
 }
 
-// adjusted is the workload as the caches see it: requests completed from limits,
+// adjusted returns the workload as the caches see it: requests completed from limits,
 // limit ranges and runtime classes, as in Kueue's event handlers.
 func (e *Engine) adjusted(ctx context.Context, w *kueue.Workload) *kueue.Workload {
 	c := adjustable(w)
@@ -218,7 +218,7 @@ func (e *Engine) uncount(queue, workload string) {
 	e.uncounted[queue][workload] = true
 }
 
-// uncountedWarnings are the warnings about them.
+// uncountedWarnings returns the warnings about them.
 func (e *Engine) uncountedWarnings() (out []Warning) {
 	for queue, workloads := range e.uncounted {
 		code := UncountedUnknown
@@ -232,8 +232,7 @@ func (e *Engine) uncountedWarnings() (out []Warning) {
 
 var farFuture = time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// assumeNamespace makes up a namespace nobody loaded: a team role may not be
-// allowed to list them, and Kueue refuses workloads of namespaces it cannot read.
+// assumeNamespace assumes a namespace that was not loaded: a team role may have no permission to list them, and Kueue refuses workloads of namespaces it cannot read.
 func (e *Engine) assumeNamespace(name string) {
 	if e.store.namespaces[name] != nil {
 		return
@@ -357,7 +356,7 @@ func countEviction(w *kueue.Workload, reason string) {
 	w.Status.SchedulingStats.Evictions = append(stats, kueue.WorkloadSchedulingStatsEviction{Reason: reason, Count: 1})
 }
 
-// pendingReason is the reason of a QuotaReserved condition that is false: the
+// pendingReason returns the reason of a QuotaReserved condition that is false: the
 // fine-grained one where the gate UnadmittedWorkloadsObservability is on, else
 // "Pending", as in Kueue's pkg/workload.
 func (*Engine) pendingReason(fine string) string {

@@ -105,7 +105,7 @@ func one(ctx context.Context, c *kube.Client, op policy.Operation, force, dryRun
 	return c.Change(ctx, r, op.Namespace, op.Name, kube.ApplyPatch, object, kube.ChangeOptions{DryRun: dryRun, FieldManager: Manager, Force: force}, nil)
 }
 
-// served is a kind at the version that the cluster serves.
+// served returns a kind at the version that the cluster serves.
 func served(ctx context.Context, c *kube.Client, r kinds.Resource) (kinds.Resource, error) {
 	if r.Group == "" {
 		return r, nil
@@ -189,7 +189,7 @@ func stopped(op policy.Operation) bool {
 	return ok && ptr.Deref(q.Spec.StopPolicy, kueue.None) != kueue.None
 }
 
-// inactive is why a queue is not active, nil when it is.
+// inactive returns why a queue is not active, nil when it is.
 func inactive(ctx context.Context, c *kube.Client, r kinds.Resource, name string) (*Inactive, error) {
 	var q struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`

@@ -173,7 +173,7 @@ func (a *auditor) waiting(items []queue.Item) {
 	}
 }
 
-// demand is the accelerator that a job asks for, or its cpu.
+// demand returns the accelerator that a job asks for, or its cpu.
 func demand(it queue.Item) (string, int64) {
 	best := "cpu"
 	for r := range it.Size {
@@ -226,7 +226,7 @@ func (a *auditor) starved(w *wait) {
 	a.found = append(append(a.found, f), idle[:min(len(idle), mostIdle)]...)
 }
 
-// unused is the quota of a flavor that is idle. FREE does not count that of a team whose
+// unused returns the quota of a flavor that is idle. FREE does not count that of a team whose
 // queue admits nothing, but other teams of the cohort can borrow it.
 func unused(t *quota.Team, f quota.FlavorRow) int64 {
 	if t.State == quota.Stopped || t.State == quota.Inactive {
@@ -257,7 +257,7 @@ func (a *auditor) root(cohort string) string {
 	return cohort
 }
 
-// keeps is the setting that keeps idle quota of another team from a team that waits.
+// keeps returns the setting that keeps idle quota of another team from a team that waits.
 func (a *auditor) keeps(w *wait, other *quota.Team, idle quota.FlavorRow, free int64) (Setting, string) {
 	row, _ := w.team.Of(w.resource)
 	i := slices.IndexFunc(row.Flavors, func(f quota.FlavorRow) bool { return f.Flavor == idle.Flavor })

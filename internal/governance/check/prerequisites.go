@@ -62,7 +62,7 @@ func (c *Checker) runtime(r *Request, v *Verdict) {
 	} // an absent one is among Found.Absent
 }
 
-// outcome is what a failed step of the pods means for the job.
+// outcome returns what a failed step of the pods means for the job.
 func (s *Step) outcome() Outcome {
 	if s.Code == ResourceQuotaInUse {
 		return Waits

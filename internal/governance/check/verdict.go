@@ -96,7 +96,7 @@ type Verdict struct {
 	// Time is when the cluster was read, by its clock.
 	Time time.Time
 
-	// AllHolders reports that Holders was requestedNames to hold all of them.
+	// AllHolders reports that the caller asked for all holders.
 	AllHolders bool `json:"-"`
 	// Existing is the job if it exists already.
 	Existing *remedy.Existing `json:"-"`
@@ -135,7 +135,7 @@ func (j *Job) at(clusterQueue string) {
 	j.Team, j.ClusterQueue = quota.TeamOf(clusterQueue), clusterQueue
 }
 
-// QueueName is the name that people use for the job's queue: the team's, else the
+// QueueName returns the name that people use for the job's queue: the team's, else the
 // LocalQueue's.
 func (j *Job) QueueName() string {
 	if j.Team != "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 )
 
-// Document is the estimate as documents have it, in seconds from now. Package
+// Document returns the estimate as documents have it, in seconds from now. Package
 // present/estimate adds the words.
 func (e ETA) Document(now time.Time) *queue.ETA {
 	out := &queue.ETA{Reason: string(e.Code), Message: e.Message, Checks: e.Checks, Jobs: e.Unknown, JobsTotal: e.UnknownTotal, Horizon: e.Horizon}

@@ -53,7 +53,7 @@ func learn(finished []*kueue.Workload, o Options) *durations {
 	return l
 }
 
-// ran is how long a finished workload held its quota.
+// ran returns how long a finished workload held its quota.
 func ran(w *kueue.Workload) (time.Duration, bool) {
 	end := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadFinished)
 	begin := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadAdmitted)
@@ -64,7 +64,7 @@ func ran(w *kueue.Workload) (time.Duration, bool) {
 	return d, d > 0
 }
 
-// past is how long a workload ran before it was evicted.
+// past returns how long a workload ran before it was evicted.
 func past(w *kueue.Workload) time.Duration {
 	if s := w.Status.AccumulatedPastExecutionTimeSeconds; s != nil {
 		return time.Duration(*s) * time.Second
@@ -72,7 +72,7 @@ func past(w *kueue.Workload) time.Duration {
 	return 0
 }
 
-// elapsed is how long a workload that holds its quota has been running; 0 for one
+// elapsed returns how long a workload that holds its quota has been running; 0 for one
 // that waits for its admission checks.
 func elapsed(w *kueue.Workload, now time.Time) time.Duration {
 	c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadAdmitted)
@@ -82,7 +82,7 @@ func elapsed(w *kueue.Workload, now time.Time) time.Duration {
 	return max(now.Sub(c.LastTransitionTime.Time), 0)
 }
 
-// remaining is how much longer a workload runs that has run for a while. The
+// remaining returns how much longer a workload runs that has run for a while. The
 // limits are maxima, so what is usual in its team counts where it is shorter. A
 // workload that outlasted all its like has no usual length any more. What a running job
 // reports itself counts before what is usual.
@@ -112,7 +112,7 @@ func (l *durations) remaining(w *kueue.Workload, elapsed time.Duration) span {
 	return out
 }
 
-// limit is the longest a workload may run, 0 when nothing limits it.
+// limit returns the longest a workload may run, 0 when nothing limits it.
 func (l *durations) limit(w *kueue.Workload) (limit time.Duration, source Source) {
 	shorter := func(d time.Duration, s Source) {
 		if d > 0 && (limit == 0 || d < limit) {
@@ -134,7 +134,7 @@ func (l *durations) limit(w *kueue.Workload) (limit time.Duration, source Source
 	return limit, source
 }
 
-// usual are the quartiles of the durations of finished workloads that lasted
+// usual returns the quartiles of the durations of finished workloads that lasted
 // longer than elapsed.
 func (l *durations) usual(w *kueue.Workload, elapsed time.Duration) span {
 	for _, from := range []struct {

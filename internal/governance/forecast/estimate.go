@@ -214,7 +214,7 @@ func newTree(w World, targets []*kueue.Workload) *tree {
 	return t
 }
 
-// queueOf is the ClusterQueue of a workload.
+// queueOf returns the ClusterQueue of a workload.
 func (t *tree) queueOf(w *kueue.Workload) string {
 	if w.Status.Admission != nil {
 		return string(w.Status.Admission.ClusterQueue)
@@ -277,7 +277,7 @@ func (t *tree) ownQueue(targets []*kueue.Workload, alone bool) func(client.Objec
 	}
 }
 
-// before is the order of a ClusterQueue: priority, then the time of queueing.
+// before reports the order of a ClusterQueue: priority, then the time of queueing.
 func (t *tree) before(a, b *kueue.Workload) bool {
 	if keyOf(a) == keyOf(b) {
 		return false

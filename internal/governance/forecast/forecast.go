@@ -87,7 +87,7 @@ const (
 	NotQueued Code = "NotQueued"
 	// BeyondHorizon: it does not start within the horizon.
 	BeyondHorizon Code = "BeyondHorizon"
-	// NotModelled: it depends on a feature of Kueue that is not followed.
+	// NotModelled: it depends on a feature of Kueue that the estimate does not model.
 	NotModelled Code = "NotModelled"
 	// Unsettled: the preemption policies never converge.
 	Unsettled Code = "Unsettled"
@@ -123,7 +123,7 @@ type ETA struct {
 	Horizon time.Duration
 }
 
-// Wait is the range as durations from now. A zero Latest gives 0 for to.
+// Wait returns the range as durations from now. A zero Latest gives 0 for to.
 func (e ETA) Wait(now time.Time) (from, to time.Duration) {
 	from = max(e.Earliest.Sub(now), 0)
 	if !e.Latest.IsZero() {
@@ -207,7 +207,7 @@ func (w World) waiting() map[key]*kueue.Workload {
 	return out
 }
 
-// present is an engine of the world as it is now.
+// present returns an engine with the cluster as it is now.
 func (w World) present(ctx context.Context, o Options) (*admission.Engine, error) {
 	if w.Now != nil {
 		return w.Now, nil

@@ -48,7 +48,7 @@ func hiddenWorkload(cq *kueue.ClusterQueue, n int, flavor kueue.ResourceFlavorRe
 	return w
 }
 
-// hiddenNamespaces are the namespaces of hidden workloads and, where namespaces could not
+// hiddenNamespaces returns the namespaces of hidden workloads and, where namespaces could not
 // be read, of all workloads and queues: without them the engine would report that it had to
 // make them up, which Missing says already.
 func (in *Inputs) hiddenNamespaces() []*corev1.Namespace {

@@ -63,7 +63,7 @@ func (l *loader) manager(ctx context.Context) {
 	l.out.KueueVersion = cmp.Or(l.out.KueueVersion, release(d.Metadata.Labels[versionLabel]))
 }
 
-// imageVersion is the version in an image's tag ("kueue:v0.19.2-eksbuild.1" is
+// imageVersion returns the version in an image's tag ("kueue:v0.19.2-eksbuild.1" is
 // v0.19.2), "" when the tag is none.
 func imageVersion(image string) string {
 	image, _, _ = strings.Cut(image, "@")
@@ -74,7 +74,7 @@ func imageVersion(image string) string {
 	return release(tag)
 }
 
-// release is the vX.Y.Z at the beginning of a text, "" when there is none.
+// release returns the vX.Y.Z at the beginning of a text, "" when there is none.
 func release(text string) string {
 	text = "v" + strings.TrimPrefix(text, "v")
 	text, _, _ = strings.Cut(text, "-")

@@ -57,7 +57,7 @@ func (l *loader) namespaces(ctx context.Context) []*corev1.Namespace {
 	}))
 }
 
-// queueNames are the ClusterQueues that local queues and workloads name.
+// queueNames returns the ClusterQueues that local queues and workloads name.
 func (in *Inputs) queueNames() []string {
 	names := map[string]bool{}
 	for _, q := range in.LocalQueues {
@@ -103,7 +103,7 @@ func (l *loader) assumeLocalQueues() {
 	}
 }
 
-// team is the quota allocation of a managed namespace, "" for another one.
+// team returns the quota allocation of a managed namespace, "" for another one.
 func (in *Inputs) team(namespace string) string {
 	for _, n := range in.Namespaces {
 		if n.Name == namespace {

@@ -13,7 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Quota is the tree of quota and what is reserved of it, which is [Inputs.Usage].
+// Quota returns the tree of quota and what is reserved of it, which is [Inputs.Usage].
 func (in *Inputs) Quota(usage map[string]quota.Usage) *quota.Tree {
 	queues := make([]state.ClusterQueue, len(in.ClusterQueues))
 	for i, q := range in.ClusterQueues {
@@ -26,7 +26,7 @@ func (in *Inputs) Quota(usage map[string]quota.Usage) *quota.Tree {
 	return quota.NewTree(queues, cohorts, usage)
 }
 
-// Usage is the quota that workloads hold, by ClusterQueue.
+// Usage returns the quota that workloads hold, by ClusterQueue.
 func (in *Inputs) Usage() map[string]quota.Usage {
 	usage := map[string]quota.Usage{}
 	for _, w := range in.Workloads {
@@ -51,7 +51,7 @@ func Reserves(w *kueue.Workload) bool {
 		apimeta.IsStatusConditionTrue(w.Status.Conditions, kueue.WorkloadQuotaReserved)
 }
 
-// Holds is the quota a workload holds, in the units of package quota: what it was
+// Holds returns the quota a workload holds, in the units of package quota: what it was
 // given, less the pods it has given back (Kueue's totalRequestsFromAdmission).
 // Reclaimable pods count against the pods asked for: one that was admitted with
 // fewer holds all of those until fewer than that are left.
@@ -83,7 +83,7 @@ func Holds(w *kueue.Workload) quota.Usage {
 	return out
 }
 
-// GracePeriod is the longest that the pods of a workload may take to end when it is
+// GracePeriod returns the longest that the pods of a workload may take to end when it is
 // evicted (Kubernetes' default is 30 seconds).
 func GracePeriod(w *kueue.Workload) time.Duration {
 	longest := int64(0)

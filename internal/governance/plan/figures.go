@@ -11,7 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// nominal is the quota of a queue.
+// nominal returns the quota of a queue.
 func nominal(q *kueue.ClusterQueue) quota.Usage {
 	out := quota.Usage{}
 	if q == nil {

@@ -159,7 +159,7 @@ func Build(r Request) (*Plan, error) {
 	return p, nil
 }
 
-// findings are those of a document together with what stays beside it in the cluster: the
+// findings returns those of a document together with what stays beside it in the cluster: the
 // teams that the document does not have share capacity and quota with its own, and a policy
 // that it leaves out holds. What is wrong with them alone is not of this document.
 func findings(r Request, now, doc *policy.Document, facts policy.Facts) []policy.Finding {
@@ -185,7 +185,7 @@ func findings(r Request, now, doc *policy.Document, facts policy.Facts) []policy
 	})
 }
 
-// assumptions are those behind what changes.
+// assumptions returns those behind what changes.
 func assumptions(r Request, p *Plan) ([]policy.Assumption, error) {
 	part := &policy.Document{}
 	for _, c := range p.Actions {
@@ -209,7 +209,7 @@ func manual(c policy.Change) bool {
 	return c.Field == "policy.fairShare" || c.Field == "policy.idleResourceSharing"
 }
 
-// unwanted are the priority classes that the document does not have.
+// unwanted returns the priority classes that the document does not have.
 func unwanted(l *policy.Live, want *policy.Objects) []string {
 	var out []string
 	for _, c := range l.Classes {

@@ -98,7 +98,7 @@ func (p *Plan) classes(r Request) {
 	}
 }
 
-// unused are the names that no operation creates again.
+// unused returns the names that no operation creates again.
 func unused(names []string, ops []policy.Operation) []string {
 	var out []string
 	for _, name := range names {

@@ -130,7 +130,7 @@ func (d *differ) texts(team, path string, name, description [2]string) {
 	}
 }
 
-// tree is a team as a tree: defaults filled in, rows by instance type.
+// tree returns a team as a tree: defaults filled in, rows by instance type.
 func tree(t *Team, exact bool) map[string]any {
 	c := *t
 	c.Name, c.Description = "", ""

@@ -34,7 +34,7 @@ const (
 	Nearest = "Nearest"
 )
 
-// DefaultMapping is how clusters with task governance look.
+// DefaultMapping returns how clusters with task governance look.
 func DefaultMapping() Mapping {
 	return Mapping{Cohort: "shared-pool", OwnCohort: "dedicated-pool-", Round: Down}
 }
@@ -178,7 +178,7 @@ func (t *mapper) flavor(name string) {
 		Spec: kueue.ResourceFlavorSpec{NodeLabels: map[string]string{"node.kubernetes.io/instance-type": name}}})
 }
 
-// spec is the spec of a team's ClusterQueue.
+// spec returns the spec of a team's ClusterQueue.
 func (t *mapper) spec(team *Team) (*kueue.ClusterQueueSpec, error) {
 	within := kueue.PreemptionPolicyLowerPriority
 	if team.PreemptTeamTasks == Never {
@@ -220,7 +220,7 @@ func (t *mapper) spec(team *Team) (*kueue.ClusterQueueSpec, error) {
 	return out, nil
 }
 
-// groups is the one resource group of a team: its flavors in the order of the document.
+// groups returns the one resource group of a team: its flavors in the order of the document.
 func (t *mapper) groups(team *Team) []kueue.ResourceGroup {
 	own, order := t.sum(team.Quota, nil)
 	absolute, order := t.sum(team.AbsoluteBorrowLimits, order)
@@ -285,7 +285,7 @@ func (t *mapper) sum(rows []Quota, order []string) (map[string]amounts, []string
 	return by, order
 }
 
-// percent is a part of a quota. Devices are whole; cores are rounded to thousandths and
+// percent returns a part of a quota. Devices are whole; cores are rounded to thousandths and
 // memory to bytes, which nobody notices.
 func (t *mapper) percent(nominal int64, percent int, r string) int64 {
 	whole, rest := nominal/100*int64(percent), nominal%100*int64(percent)

@@ -59,7 +59,7 @@ func overlay(under, over any) any {
 	return out
 }
 
-// plainSpec is a spec as JSON; specs that were decoded from JSON always have one.
+// plainSpec returns a spec as JSON; specs that were decoded from JSON always have one.
 func plainSpec(s *kueue.ClusterQueueSpec) map[string]any {
 	plain, err := toPlain(s)
 	if err != nil {
@@ -138,7 +138,7 @@ func normal(spec *kueue.ClusterQueueSpec) *kueue.ClusterQueueSpec {
 	return s
 }
 
-// canonical is a copy with every quantity written in one way.
+// canonical returns a copy with every quantity written in one way.
 func canonical(spec *kueue.ClusterQueueSpec) *kueue.ClusterQueueSpec {
 	s := spec.DeepCopy()
 	canonicalQuota(s.ResourceGroups, s.FairSharing)
@@ -177,7 +177,7 @@ func canonicalQuantity(name corev1.ResourceName, q *resource.Quantity) {
 	}
 }
 
-// quantity is an amount as people write it: memory in binary units.
+// quantity returns an amount as people write it: memory in binary units.
 func quantity(name string, n int64) resource.Quantity {
 	if name == string(corev1.ResourceMemory) {
 		return *resource.NewQuantity(n, resource.BinarySI)

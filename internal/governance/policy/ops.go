@@ -231,7 +231,7 @@ func labelFields(old, n *corev1.Namespace) []string {
 	return nil
 }
 
-// labelled is a namespace with further labels.
+// labelled returns a namespace with further labels.
 func labelled(old, n *corev1.Namespace) *corev1.Namespace {
 	if old == nil {
 		return n

@@ -108,7 +108,7 @@ func (c *checker) capacity() {
 	}
 }
 
-// inUnit is an amount in cores, bytes or devices.
+// inUnit returns an amount in cores, bytes or devices.
 func inUnit(r string, n int64) *float64 {
 	if r == "cpu" {
 		return num(float64(n) / 1000)

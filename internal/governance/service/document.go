@@ -159,7 +159,7 @@ func teamOf(r *Resource) (*policy.Team, error) {
 	return t, nil
 }
 
-// Served are the instance types and MIG profiles that a cluster's allocations name.
+// Served returns the instance types and MIG profiles that a cluster's allocations name.
 func Served(s *State) []string {
 	var out []string
 	for i := range s.Allocations {

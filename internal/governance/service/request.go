@@ -23,7 +23,7 @@ func set(d JSON, key string, value any) {
 	}
 }
 
-// row is a ComputeQuotaResourceConfig; members that this program does not know stay as
+// row returns a ComputeQuotaResourceConfig; members that this program does not know stay as
 // they were in an old one.
 func row(q policy.Quota, old JSON) JSON {
 	d := maps.Clone(old)
@@ -44,7 +44,7 @@ func row(q policy.Quota, old JSON) JSON {
 	return d
 }
 
-// rows are the rows of a document over those that were read, by instance type.
+// rows returns the rows of a document over those that were read, by instance type.
 func rows(list []policy.Quota, old any) []any {
 	by := map[string]JSON{}
 	was, _ := old.([]any)
@@ -61,7 +61,7 @@ func rows(list []policy.Quota, old any) []any {
 	return out
 }
 
-// createQuota is the request for a team's compute allocation. old is one that it takes
+// createQuota returns the request for a team's compute allocation. old is one that it takes
 // the place of, or nil.
 func createQuota(arn string, t *policy.Team, old *Resource) JSON {
 	sharing := JSON{"Strategy": t.Shares()}
@@ -89,7 +89,7 @@ func createQuota(arn string, t *policy.Team, old *Resource) JSON {
 	return plain(in)
 }
 
-// updateQuota is the request that changes a compute allocation: only the parts with
+// updateQuota returns the request that changes a compute allocation: only the parts with
 // changed fields, and in these everything else as it was read.
 func updateQuota(r *Resource, t *policy.Team, changes []policy.Change) JSON {
 	in := JSON{"ComputeQuotaId": r.ID, "TargetVersion": r.Version}
@@ -139,7 +139,7 @@ func updateQuota(r *Resource, t *policy.Team, changes []policy.Change) JSON {
 	return plain(in)
 }
 
-// schedulerConfig is a SchedulerConfig over one that was read. With prune, classes that
+// schedulerConfig returns a SchedulerConfig over one that was read. With prune, classes that
 // the document does not have go.
 func schedulerConfig(p *policy.ClusterPolicy, old JSON, prune bool) JSON {
 	config := clone(old)

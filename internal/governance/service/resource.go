@@ -174,7 +174,7 @@ func (s *State) Busy() []Resource {
 	return out
 }
 
-// Versions are the ids and versions of all resources, by kind and name.
+// Versions returns the ids and versions of all resources, by kind and name.
 func (s *State) Versions() map[string]string {
 	out := map[string]string{}
 	for _, r := range slices.Concat(s.Policies, s.Allocations) {

@@ -16,7 +16,7 @@ import (
 // Kind is a kind of change.
 type Kind string
 
-// The kinds of changes, in the order in which they are made: what goes, goes first.
+// The kinds of changes, in the order in which they are made: removals first.
 const (
 	RemoveTeam  Kind = "removeTeam"
 	RemoveJob   Kind = "removeJob"

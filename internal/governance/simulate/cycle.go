@@ -112,7 +112,7 @@ func (r *result) jobName(namespace, name string) string {
 	return name
 }
 
-// index is the world's workloads by key.
+// index returns the world's workloads by key.
 func (r *result) index() map[types.NamespacedName]*kueue.Workload {
 	if r.byKey == nil {
 		r.byKey = map[types.NamespacedName]*kueue.Workload{}

@@ -110,7 +110,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // without one of reclaiming quota.
 type Refusal struct{ Err error }
 
-// notFound is the error of a name that nothing has.
+// notFound returns the error of a name that nothing has.
 func notFound(kind, name string, names map[string]bool) *Error {
 	return &Error{Code: NotFound, Kind: kind, Value: name, Names: slices.Sorted(maps.Keys(names))}
 }

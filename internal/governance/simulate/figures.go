@@ -26,7 +26,7 @@ type TeamState struct {
 	Limit, Free, Borrowable                                               []Amount
 }
 
-// report is the quota of the world after the run, as get-quota has it.
+// report returns the quota of the world after the run, as get-quota has it.
 func (r *result) report() *quota.Report {
 	if r.quota != nil {
 		return r.quota
@@ -55,7 +55,7 @@ func (r *result) report() *quota.Report {
 	return r.quota
 }
 
-// use is what the workloads hold after the run.
+// use returns what the workloads hold after the run.
 func (r *result) use() quota.Use {
 	u := quota.Use{Reserved: map[string]quota.Usage{}, Used: map[string]quota.Usage{}, Running: map[string]int{}, Waiting: map[string]int{}}
 	book := func(to map[string]quota.Usage, queue string, what quota.Usage) {
@@ -97,7 +97,7 @@ func nodeState(n *corev1.Node) state.Node {
 	return out
 }
 
-// teamStates are the figures of every ClusterQueue that is not left out.
+// teamStates returns the figures of every ClusterQueue that is not left out.
 func (r *result) teamStates() map[string]*TeamState {
 	if r.teams != nil {
 		return r.teams
@@ -214,7 +214,7 @@ const (
 	Resolved = "Resolved"
 )
 
-// problems are those of either side. Those that the changes bring come first.
+// problems returns those of either side. Those that the changes bring come first.
 func problems(before, after *result) []Problem {
 	type id struct{ code, subject, flavor, resource string }
 	of := func(p quota.Problem) id { return id{p.Code, p.Subject, p.Flavor, p.Resource} }

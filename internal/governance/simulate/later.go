@@ -37,7 +37,7 @@ type Later struct {
 	NoEnd []string
 }
 
-// later is the world at a later time. The jobs that are held make no progress until then.
+// later returns the world at a later time. The jobs that are held make no progress until then.
 func (w World) later(ctx context.Context, a Ahead, held map[types.NamespacedName]bool) (World, *Later, error) {
 	// An engine for the present makes the forecast leave out what is invalid, as run does.
 	present, err := admission.New(w.Config)
@@ -68,7 +68,7 @@ func (w World) later(ctx context.Context, a Ahead, held map[types.NamespacedName
 	return w.at(a.At, got), l, nil
 }
 
-// at is the world with the workloads that a forecast leaves, and the pods of those that
+// at returns the world with the workloads that a forecast leaves, and the pods of those that
 // run as they did.
 func (w World) at(now time.Time, got *forecast.Later) World {
 	podJobs := w.podJobs()

@@ -39,7 +39,7 @@ const (
 	Starts   = "Starts"
 )
 
-// moves are the events that change who runs.
+// moves returns the events that change who runs.
 func moves(events []admission.Event) []admission.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e admission.Event) bool {
 		return e.Kind != admission.EventPreempted && e.Kind != admission.EventAdmitted && e.Kind != admission.EventQuotaReserved
@@ -66,7 +66,7 @@ func findLoop(events []admission.Event, label func(namespace, name string) strin
 	return nil
 }
 
-// turned begins a loop with an eviction: it reads best that way.
+// turned returns a loop that begins with an eviction, which is easier to read.
 func turned(m []admission.Event) []admission.Event {
 	i := slices.IndexFunc(m, func(e admission.Event) bool { return e.Kind == admission.EventPreempted })
 	return slices.Concat(m[i:], m[:i])
@@ -88,7 +88,7 @@ func step(e admission.Event, label func(string, string) string) LoopStep {
 	return LoopStep{Action: Preempts, Job: label(ns, name), Workload: e.By, Target: label(e.Namespace, e.Name), TargetWorkload: e.Namespace + "/" + e.Name, Reason: e.Reason}
 }
 
-// mostFrequent are the evictions seen most often, at most ten; nil without any.
+// mostFrequent returns the evictions seen most often, at most ten; nil without any.
 func mostFrequent(events []admission.Event, label func(string, string) string) *Loop {
 	times := map[LoopStep]int{}
 	for _, e := range events {

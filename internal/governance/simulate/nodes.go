@@ -17,7 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// ofType are the nodes of an instance type, or that a flavor selects, by name.
+// ofType returns the nodes of an instance type, or that a flavor selects, by name.
 func (a *applied) ofType(name string) []*corev1.Node {
 	var labels map[string]string
 	for _, f := range all[*kueue.ResourceFlavor](a.World) {
@@ -128,7 +128,7 @@ func (a *applied) removeNodes(c Change) error {
 	})
 	for i, o := range a.Objects {
 		if p, ok := o.(*corev1.Pod); ok && names[p.Spec.NodeName] {
-			c := *p // its job makes it anew
+			c := *p // its job creates it again
 			c.Spec.NodeName, c.Status.Phase = "", corev1.PodPending
 			a.Objects[i] = &c
 		}
@@ -143,7 +143,7 @@ func (a *applied) removeNodes(c Change) error {
 	return nil
 }
 
-// placedOn reports a workload with a topology placement on one of the hosts.
+// placedOn reports whether a workload has a topology placement on one of the hosts.
 func placedOn(w *kueue.Workload, hosts map[string]bool) bool {
 	if w.Status.Admission == nil {
 		return false
@@ -158,7 +158,7 @@ func placedOn(w *kueue.Workload, hosts map[string]bool) bool {
 	return false
 }
 
-// evicted is a workload that waits again after an eviction because of its nodes.
+// evicted returns a workload that waits again after an eviction because of its nodes.
 func evicted(old *kueue.Workload, w World) *kueue.Workload {
 	c := *old
 	c.Status = *old.Status.DeepCopy()

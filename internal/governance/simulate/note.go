@@ -110,7 +110,7 @@ func notModelled(jobs []Job) []string {
 	return slices.Compact(out)
 }
 
-// engineNotes are the notes on an engine: objects that it left out, and what it does
+// engineNotes returns the notes on an engine: objects that it left out, and what it does
 // not follow.
 func (r *result) engineNotes() []Note {
 	var out []Note

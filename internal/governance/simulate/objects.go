@@ -84,7 +84,7 @@ func accepts(o client.Object) bool {
 	return false
 }
 
-// same reports two objects of one kind and name.
+// same reports whether two objects have the same kind and name.
 func same(a, b client.Object) bool {
 	return a.GetName() == b.GetName() && a.GetNamespace() == b.GetNamespace() && reflect.TypeOf(a) == reflect.TypeOf(b)
 }
@@ -190,12 +190,12 @@ func (a *applied) remove(o client.Object) {
 	a.drop(func(x client.Object) bool { return same(x, o) })
 }
 
-// Started are the jobs that run after the changes and did not before.
+// Started returns the jobs that run after the changes and did not before.
 func (r *Report) Started() []Job {
 	return r.filter(func(j Job) bool { return j.After.runs() && !j.Before.runs() })
 }
 
-// Never are the jobs that can never run after the changes, and could before or are new.
+// Never returns the jobs that can never run after the changes, and could before or are new.
 func (r *Report) Never() []Job {
 	return r.filter(func(j Job) bool {
 		return j.After != nil && j.After.State == Never && (j.Before == nil || j.Before.State != Never)
@@ -206,7 +206,7 @@ func (r *Report) filter(f func(Job) bool) []Job {
 	return slices.DeleteFunc(slices.Clone(r.Jobs), func(j Job) bool { return !f(j) })
 }
 
-// runs reports a job with quota whose pods fit on nodes.
+// runs reports whether a job has quota and its pods fit on nodes.
 func (s *JobState) runs() bool {
 	return s != nil && (s.State == Admitted || s.State == QuotaReserved)
 }

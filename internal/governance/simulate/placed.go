@@ -28,7 +28,7 @@ const (
 // podSetLabel is the label that Kueue gives pods with the name of their pod set.
 const podSetLabel = "kueue.x-k8s.io/podset"
 
-// podLabelOf is the name of a pod's job by its labels; longer: the name may be longer
+// podLabelOf returns the name of a pod's job by its labels; longer: the name may be longer
 // than the job's, which it begins with (a RayJob's pods have its RayCluster's).
 func podLabelOf(p *corev1.Pod) (name string, longer bool) {
 	var by metav1.OwnerReference
@@ -97,7 +97,7 @@ func (r *result) place() {
 	for _, p := range all[*corev1.Pod](r.world) {
 		job, known := jobs.of(p)
 		switch {
-		case known && !stays[job]: // its pods end, or are made anew
+		case known && !stays[job]: // its pods end, or are created again
 		case p.Spec.NodeName != "":
 			bound = append(bound, p)
 		case known:
@@ -130,7 +130,7 @@ func (r *result) place() {
 	}
 }
 
-// groups are the pods to place of a workload with quota: all, or as many as are lost.
+// groups returns the pods to place of a workload with quota: all, or as many as are lost.
 func (r *result) groups(w *kueue.Workload, lost []*corev1.Pod) []fit.Group {
 	left := map[kueue.PodSetReference]int{}
 	for _, p := range lost {
@@ -197,7 +197,7 @@ func (r *result) assign(g *fit.Group, psa *kueue.PodSetAssignment) {
 	}
 }
 
-// nodeNamed is the name of the node with a host name.
+// nodeNamed returns the name of the node with a host name.
 func (r *result) nodeNamed(host string) string {
 	for _, n := range all[*corev1.Node](r.world) {
 		if n.Labels[corev1.LabelHostname] == host {
@@ -207,7 +207,7 @@ func (r *result) nodeNamed(host string) string {
 	return host
 }
 
-// levelKeys are the node labels of a topology's levels.
+// levelKeys returns the node labels of a topology's levels.
 func levelKeys(w World, topology string) []string {
 	var out []string
 	if t := find[*kueue.Topology](w, topology); t != nil {
@@ -218,7 +218,7 @@ func levelKeys(w World, topology string) []string {
 	return out
 }
 
-// podSetOf is the pod set of a pod: by Kueue's label, else one with the same requests,
+// podSetOf returns the pod set of a pod: by Kueue's label, else one with the same requests,
 // else the first.
 func podSetOf(w *kueue.Workload, p *corev1.Pod) kueue.PodSetReference {
 	if name := p.Labels[podSetLabel]; name != "" {

@@ -95,7 +95,7 @@ func clearLimits(q *kueue.ClusterQueue) (some bool) {
 	return some
 }
 
-// accepted reports a changed queue that Kueue's API would refuse. What was wrong
+// accepted reports an error for a changed queue that Kueue's API would refuse. What was wrong
 // with it before is not the changes' fault.
 func (a *applied) accepted(ctx context.Context) error {
 	for _, q := range all[*kueue.ClusterQueue](a.World) {
@@ -122,7 +122,7 @@ func (a *applied) accepted(ctx context.Context) error {
 	return nil
 }
 
-// refusal is why Kueue's API refuses a ClusterQueue or Cohort; nil when it does not.
+// refusal returns why Kueue's API refuses a ClusterQueue or Cohort; nil when it does not.
 func (a *applied) refusal(ctx context.Context, o client.Object) ([]Refusal, error) {
 	if q, ok := o.(*kueue.ClusterQueue); ok && q.Spec.Preemption != nil {
 		p, b := q.Spec.Preemption, q.Spec.Preemption.BorrowWithinCohort
@@ -160,8 +160,8 @@ func setQuota(groups []kueue.ResourceGroup, c Change) error {
 		return err
 	}
 	limit := c.Setting != "quota"
-	// No limit, none at all and a percentage mean every resource; an amount is one of
-	// the devices', unless it says which.
+	// Removing a limit, a limit of 0 and a percentage apply to every resource; an amount applies to the devices,
+	// unless the change names a resource.
 	everything := isPercent || limit && (c.Value == "none" || c.Value == "0")
 	meant, err := quotas(groups, c, everything)
 	if err != nil {
@@ -223,7 +223,7 @@ func percentage(value string) (percent float64, is bool, err error) {
 	return p, true, nil
 }
 
-// weight is a new weight in fair sharing: a number, or a percentage of the current one.
+// weight returns a new weight in fair sharing: a number, or a percentage of the current one.
 func (a *applied) weight(old *kueue.FairSharing, c Change) (*kueue.FairSharing, error) {
 	percent, isPercent, err := percentage(c.Value)
 	if err != nil {
@@ -337,7 +337,7 @@ func setLimit(r *kueue.ResourceQuota, setting string, q *resource.Quantity) {
 	}
 }
 
-// share is a percentage of what is owned, rounded down; false where that is more than
+// share returns a percentage of what is owned, rounded down; false where that is more than
 // can be counted.
 func share(r *kueue.ResourceQuota, percent float64) (*resource.Quantity, bool) {
 	owned := quota.AmountOf(string(r.Name), r.NominalQuota)
@@ -349,7 +349,7 @@ func share(r *kueue.ResourceQuota, percent float64) (*resource.Quantity, bool) {
 	return &q, true
 }
 
-// quotas are the resources that a change means.
+// quotas returns the resources that a change means.
 func quotas(groups []kueue.ResourceGroup, c Change, everything bool) ([]*kueue.ResourceQuota, error) {
 	var meant []*kueue.ResourceQuota
 	var all, owned []string

@@ -81,7 +81,7 @@ func (r *result) advice(ctx context.Context, added map[types.NamespacedName]bool
 	return out, nil
 }
 
-// peers are the other queues of a queue's cohort tree.
+// peers returns the other queues of a queue's cohort tree.
 func (w World) peers(queue *kueue.ClusterQueue) []*kueue.ClusterQueue {
 	parents := map[kueue.CohortReference]kueue.CohortReference{}
 	for _, c := range all[*kueue.Cohort](w) {
@@ -105,7 +105,7 @@ func (w World) peers(queue *kueue.ClusterQueue) []*kueue.ClusterQueue {
 	return out
 }
 
-// tooLarge are the pods of a workload that not even empty nodes take with any flavor;
+// tooLarge returns the pods of a workload that not even empty nodes take with any flavor;
 // nil when nodes take them or are not known.
 func (r *result) tooLarge(w *kueue.Workload) []fit.Placement {
 	nodes := all[*corev1.Node](r.world)
@@ -125,7 +125,7 @@ func (r *result) tooLarge(w *kueue.Workload) []fit.Placement {
 	return nil
 }
 
-// addedJobs are the workloads that changes add.
+// addedJobs returns the workloads that changes add.
 func addedJobs(before World, after World) map[types.NamespacedName]bool {
 	out := map[types.NamespacedName]bool{}
 	for _, w := range all[*kueue.Workload](after) {

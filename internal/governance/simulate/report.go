@@ -63,8 +63,7 @@ type Team struct {
 	Before, After      *TeamState
 }
 
-// Amount is a quantity in base units: cores, bytes, devices; null where there is no
-// end of it.
+// Amount is a quantity in base units: cores, bytes, devices; null if it is unlimited.
 type Amount struct {
 	Flavor, Resource string
 	Amount           quota.Base
@@ -79,7 +78,7 @@ type Job struct {
 	Before, After      *JobState
 }
 
-// Changed reports a job that is not as it was.
+// Changed reports whether the state of a job differs.
 func (j Job) Changed() bool {
 	if (j.Before == nil) != (j.After == nil) {
 		return true
@@ -247,7 +246,7 @@ const ties = 3
 // workloads. A search for preemption targets with fair sharing goes through all queues.
 const mostRepeated = 100_000
 
-// size is the product of queues and workloads, which the time of a run grows with.
+// size returns the product of queues and workloads, which the time of a run grows with.
 func (w World) size() int {
 	return len(all[*kueue.ClusterQueue](w)) * len(all[*kueue.Workload](w))
 }
@@ -276,7 +275,7 @@ func decided(ctx context.Context, w World, steps int, takes time.Duration) (*res
 	return first, tie, nil
 }
 
-// print is everything of an outcome that has to be the same.
+// print returns the parts of an outcome that have to be the same, as text.
 func (r *result) print() string {
 	var b strings.Builder
 	for _, e := range r.events {
@@ -291,7 +290,7 @@ func (r *result) preemption(e admission.Event) Preemption {
 		Reason: e.Reason, By: r.label(ns, by), ByWorkload: e.By}
 }
 
-// evictions are the workloads that had quota before the run, lost it, and were not
+// evictions returns the workloads that had quota before the run, lost it, and were not
 // preempted.
 func evictions(base World, r *result) []Eviction {
 	preempted := map[types.NamespacedName]bool{}

@@ -107,7 +107,7 @@ func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 			quiet = 0
 		}
 		if quiet > limit {
-			r.settled = true // heads are tried for ever, and nothing comes of it
+			r.settled = true // heads are tried forever without a change
 			return nil
 		}
 		if !again {
@@ -123,7 +123,7 @@ func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 }
 
 // endEvictions ends the evictions in progress when their pods have ended, and reports
-// whether there were any. The clock goes on to the end of the last one.
+// whether there were any. The clock advances to the end of the last one.
 func (r *result) endEvictions(ctx context.Context, e *admission.Engine) bool {
 	list := e.Evicting()
 	for _, w := range list {
@@ -196,7 +196,7 @@ func (r *result) stepwise(ctx context.Context, e *admission.Engine, steps int) e
 			quiet = 0
 		}
 	}
-	// Queues in strict order try their head for ever; a while without a change is rest.
+	// StrictFIFO queues try their head forever: some cycles without a change count as settled.
 	r.settled = quiet > 1
 	r.loop = nil
 	if !r.settled {
@@ -278,7 +278,7 @@ func (r *result) undecided(e *admission.Engine, waiting map[types.NamespacedName
 	}
 }
 
-// settledWorld is the world with the workloads as they are after the run.
+// settledWorld returns the world with the workloads as they are after the run.
 func (r *result) settledWorld() World {
 	w, jobs := r.world, r.world.podJobs()
 	w.started = maps.Clone(w.started)
@@ -319,7 +319,7 @@ func (r *result) settledWorld() World {
 	return w
 }
 
-// label is how a workload is called in a text.
+// label returns how a workload is called in a text.
 func (r *result) label(namespace, name string) string {
 	return namespace + "/" + r.jobName(namespace, name)
 }

@@ -25,7 +25,7 @@ type standing struct {
 	object       *kueue.Workload
 }
 
-// podSetHolds is what a pod set was given.
+// podSetHolds returns what a pod set was given.
 func podSetHolds(psa *kueue.PodSetAssignment) []Amount {
 	m := map[flavorResource]int64{}
 	for res, q := range psa.ResourceUsage {
@@ -35,7 +35,7 @@ func podSetHolds(psa *kueue.PodSetAssignment) []Amount {
 	return amounts(m)
 }
 
-// levelKeys are the node labels of the topology of flavors.
+// levelKeys returns the node labels of the topology of flavors.
 func (r *result) levelKeys(flavors []string) []string {
 	for _, name := range flavors {
 		if f := find[*kueue.ResourceFlavor](r.world, name); f != nil && f.Spec.TopologyName != nil {
@@ -45,7 +45,7 @@ func (r *result) levelKeys(flavors []string) []string {
 	return nil
 }
 
-// domain is a topology domain. An assignment may name the lowest levels only.
+// domain returns a topology domain. An assignment may name the lowest levels only.
 func domain(keys []string, d admission.Domain) Domain {
 	n := min(len(keys), len(d.Levels))
 	return Domain{LevelKeys: append([]string{}, keys[len(keys)-n:]...), Levels: d.Levels, Pods: d.Count}
@@ -111,7 +111,7 @@ const most = math.MaxInt64 / 2
 // sum adds two amounts.
 func sum(a, b int64) int64 { return min(max(a+b, -most), most) }
 
-// amounts is a sorted list without zeros.
+// amounts returns a sorted list without zeros.
 func amounts(m map[flavorResource]int64) []Amount {
 	out := []Amount{}
 	for k, v := range m {
@@ -165,7 +165,7 @@ func jobs(before, after *result) []Job {
 	return out
 }
 
-// jobBorrowing is what each job has borrowed, by the convention that in a
+// jobBorrowing returns what each job has borrowed, by the convention that in a
 // ClusterQueue those admitted last hold what is beyond its own quota: first what others
 // lend, then what nobody does.
 func (r *result) jobBorrowing() map[types.NamespacedName]beyond {
@@ -203,7 +203,7 @@ func (r *result) jobBorrowing() map[types.NamespacedName]beyond {
 	return out
 }
 
-// reserves reports a job that has quota.
+// reserves reports whether a job has quota.
 func (s *JobState) reserves() bool {
 	return s.State == Admitted || s.State == QuotaReserved || s.State == WaitsForNodes || s.State == Evicting
 }

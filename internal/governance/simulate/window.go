@@ -70,7 +70,7 @@ func window(ctx context.Context, base World, without, with *result, changes []Ch
 	return out, nil
 }
 
-// ended is the state of a job that has run to its end.
+// ended returns the state of a job that has run to its end.
 func ended() *JobState {
 	return &JobState{State: Finished, Holds: []Amount{}, Borrowed: []Amount{}, Overcommit: []Amount{}, PodSets: []PodSet{}}
 }

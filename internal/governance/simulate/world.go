@@ -244,7 +244,7 @@ func (a *applied) addTeam(c Change) error {
 	return nil
 }
 
-// JobName is the name of the job a workload stands for; its own when it has no owner.
+// JobName returns the name of the job a workload stands for; its own when it has no owner.
 func JobName(w *kueue.Workload) string {
 	name, _ := inputs.JobOf(w)
 	return name
@@ -318,7 +318,7 @@ func (a *applied) addJob(ctx context.Context, c Change) error {
 	return nil
 }
 
-// sameJob reports two workloads of one job: a server has one of a kind and name. The
+// sameJob reports whether two workloads are of one job: a server has one of a kind and name. The
 // names of workloads do not tell, as they hold part of the job's UID.
 func sameJob(a, b *kueue.Workload) bool {
 	nameA, kindA := inputs.JobOf(a)
@@ -326,7 +326,7 @@ func sameJob(a, b *kueue.Workload) bool {
 	return a.Namespace == b.Namespace && (a.Name == b.Name || nameA == nameB && kindA == kindB)
 }
 
-// onlyQueue is the queue of a namespace that has one: the managed one of several.
+// onlyQueue returns the queue of a namespace that has one: the managed one of several.
 func (a *applied) onlyQueue(namespace string) (kueue.LocalQueueName, error) {
 	var names []string
 	for _, lq := range all[*kueue.LocalQueue](a.World) {

@@ -130,7 +130,7 @@ func (s *Source) Place(path string) string {
 	return s.teams[i] + attribute(strings.TrimPrefix(field, "."))
 }
 
-// attribute is the attribute of a field below a resource, with a dot before it.
+// attribute returns the attribute of a field below a resource, with a dot before it.
 func attribute(field string) (out string) {
 	prefix := ""
 	if rest, ok := strings.CutPrefix(field, "policy."); ok {

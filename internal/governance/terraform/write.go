@@ -36,7 +36,7 @@ func Write(d *policy.Document) []byte {
 	return []byte(w.text.String())
 }
 
-// label is the name of a team's resource.
+// label returns the name of a team's resource.
 func label(team string) string {
 	name := strings.ReplaceAll(team, "-", "_")
 	if name == "" || name[0] >= '0' && name[0] <= '9' {

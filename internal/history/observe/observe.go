@@ -170,7 +170,7 @@ func Phases(timeline []jobs.Moment) []history.Change {
 	return out
 }
 
-// queues are the figures of each ClusterQueue, in accelerators; nil where the quota cannot be read.
+// queues returns the figures of each ClusterQueue, in accelerators; nil where the quota cannot be read.
 func queues(s *state.State, r *quota.Report) map[history.QueueKey]history.QueueFigures {
 	if len(s.ClusterQueues) == 0 && len(s.MissingOf(kinds.ClusterQueue)) > 0 {
 		return nil
@@ -205,7 +205,7 @@ func known(n *int64) int64 {
 	return *n
 }
 
-// nodes are the figures of each instance type; nil where no nodes can be read. Nodes without a health label count as
+// nodes returns the figures of each instance type; nil where no nodes can be read. Nodes without a health label count as
 // healthy.
 func nodes(s *state.State) map[history.NodeKey]history.NodeFigures {
 	if len(s.Nodes) == 0 && len(s.MissingOf(kinds.Node)) > 0 {

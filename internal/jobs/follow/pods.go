@@ -107,7 +107,7 @@ func (f *follower) resend(ctx context.Context) error {
 	return nil
 }
 
-// podsNow are the pods by name; nil while they are not known.
+// podsNow returns the pods by name; nil while they are not known.
 func (f *follower) podsNow() []state.Pod {
 	if f.pods == nil {
 		return nil

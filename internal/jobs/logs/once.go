@@ -134,7 +134,7 @@ func (e Engine) status(ctx context.Context, j state.Job) jobs.Status {
 	return jobs.StatusOf(j, jobs.Match([]state.Job{j}, workloads)[0], nil)
 }
 
-// noPods is the error of a job of this status whose pods are not there.
+// noPods returns the error of a job of this status whose pods are not there.
 func noPods(q Query, others []pick.Pod, s jobs.Status) error {
 	e := &Error{Code: NoPods, Job: q.Job, State: s.State, Since: s.Since}
 	switch {

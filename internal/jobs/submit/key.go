@@ -20,7 +20,7 @@ func identify(req Request) {
 	kinds.Set(body, Fingerprint(body), "metadata", "annotations", kinds.DefinitionAnnotation)
 }
 
-// Fingerprint is the hash of what a job's definition states, without the labels and
+// Fingerprint returns the hash of what a job's definition states, without the labels and
 // annotations of this tool: the command line and the user may differ between tries.
 func Fingerprint(body map[string]any) string {
 	body = maps.Clone(body)

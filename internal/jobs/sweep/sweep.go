@@ -279,7 +279,7 @@ func Names(sweep string, points []Point, longest int) []string {
 	return out
 }
 
-// text is the parameters as part of a name: lower case, without what a name cannot have.
+// text returns the parameters as part of a name: lower case, without what a name cannot have.
 func (p Point) text(names bool) string {
 	var parts []string
 	for _, one := range p {

@@ -82,7 +82,7 @@ func (p Pod) answer(ctx context.Context, command ...string) (string, int, error)
 	return out.text(), code, err
 }
 
-// script is a command line for the pod's shell with arguments that it does not read.
+// script returns a command line for the pod's shell with arguments that it does not read.
 func script(text string, args ...string) []string {
 	return append([]string{"sh", "-c", text, "sh"}, args...)
 }

@@ -171,7 +171,7 @@ func (u Upload) arrived(ctx context.Context, entries []tarball.Entry, begun int)
 	return append(left, entries[len(sent):]...), nil
 }
 
-// place is the path of an entry in the pod.
+// place returns the path of an entry in the pod.
 func (u Upload) place(e tarball.Entry) string { return path.Join(u.To, e.Name) }
 
 // hashes returns the SHA-256 of files in the pod, by path. Missing files have none.

@@ -45,7 +45,7 @@ type Ended struct {
 	Outcome Outcome
 }
 
-// State is the last state that was seen, "" where nothing was.
+// State returns the last state that was seen, "" where nothing was.
 func (e Ended) State() jobs.State { return e.Status.State }
 
 // Several returns when the wait for every job is over, in the order of the targets. A goal that

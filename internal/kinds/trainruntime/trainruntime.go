@@ -182,7 +182,7 @@ next:
 	}
 }
 
-// count is the number of pods of a job of the runtime.
+// count returns the number of pods of a job of the runtime.
 func count(job, policy, row map[string]any, step string, first bool) int64 {
 	name := kinds.Text(row, "name")
 	n := number(row, 1, "template", "spec", "parallelism")

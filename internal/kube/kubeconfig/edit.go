@@ -219,7 +219,7 @@ func drop(m *yaml.Node, keys ...string) {
 	}
 }
 
-// scalar is a text; the encoder quotes it where YAML would read something else.
+// scalar returns a text; the encoder quotes it where YAML would read something else.
 func scalar(text string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(text)

@@ -69,7 +69,7 @@ func (s *scanner) more() bool {
 	return len(s.buf) > 0
 }
 
-// end is the error of a stream that ends too early.
+// end returns the error of a stream that ends too early.
 func (s *scanner) end() error {
 	if s.readErr == nil || s.readErr == io.EOF {
 		return io.ErrUnexpectedEOF

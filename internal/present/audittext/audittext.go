@@ -40,7 +40,7 @@ func message(f audit.Finding) string {
 	case audit.NeverRuns:
 		return fmt.Sprintf("%s of team %s can never run, for example %s, pending for %s", words.Count(f.Jobs, "job", "jobs"), f.Team, f.Job, age(f.Seconds))
 	case audit.CannotReclaim:
-		return fmt.Sprintf("team %s has lent %s and does not take it back: its reclaimWithinCohort is Never", f.Team, amount)
+		return fmt.Sprintf("team %s has lent %s and cannot reclaim it: its reclaimWithinCohort is Never", f.Team, amount)
 	case audit.UnusedPriority:
 		return fmt.Sprintf("no workload has priority class %s", f.Name)
 	case audit.Drift:
@@ -55,7 +55,7 @@ func message(f audit.Finding) string {
 	return string(f.Code)
 }
 
-// keeps is why idle quota is not used.
+// keeps returns why idle quota is not used.
 func keeps(f audit.Finding) string {
 	switch f.Setting {
 	case audit.CohortName:
@@ -76,7 +76,7 @@ func keeps(f audit.Finding) string {
 
 func age(seconds float64) string { return words.Age(time.Duration(seconds) * time.Second) }
 
-// Summary is the first line: the answer.
+// Summary returns the first line: the answer.
 func Summary(found []audit.Finding) string {
 	n := map[audit.Code]int{}
 	for _, f := range found {

@@ -9,7 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// useOf is how busy the accelerators of a job are, nil where that is not known; idle reports that they do nothing.
+// useOf returns how busy the accelerators of a job are, nil where that is not known; idle reports that they do nothing.
 func useOf(s *Snapshot, t Task) (use *deviceuse.Use, idle bool) {
 	u, ok := s.Use[deviceuse.Key{Namespace: t.Job.Namespace, Name: t.Job.Name}]
 	if !ok || !t.Status.State.HoldsDevices() {
@@ -31,7 +31,7 @@ func utilizationOf(s *Snapshot, t Task) output.Cell {
 // queueResource is a resource of a ClusterQueue.
 type queueResource struct{ queue, resource string }
 
-// unusedOf are the accelerators of idle jobs, by the ClusterQueue that gave quota.
+// unusedOf returns the accelerators of idle jobs, by the ClusterQueue that gave quota.
 func unusedOf(s *Snapshot) map[queueResource]int64 {
 	out := map[queueResource]int64{}
 	if s.Use == nil {

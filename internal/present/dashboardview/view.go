@@ -135,7 +135,7 @@ const (
 	count
 )
 
-// Names are the titles of the tabs.
+// Names returns the titles of the tabs.
 func Names() []string { return []string{"Utilization", "Teams", "Tasks", "Nodes"} }
 
 // Ref is the job of a row; of other rows only Name is set.

@@ -73,7 +73,7 @@ func message(d doctor.Diagnosis) (text, advice string) {
 	what := subjects[d.Code]
 	switch d.Reason {
 	case doctor.NoAnswer:
-		return "no answer about " + what + " in time", "run the command again; if it stays so, the API server or the network is slow"
+		return "no answer about " + what + " in time", "run the command again; if that does not help, the API server or the network is slow"
 	case doctor.NoConnection:
 		return "not examined: no connection to the API server", ""
 	case doctor.NoPermission:
@@ -108,7 +108,7 @@ func message(d doctor.Diagnosis) (text, advice string) {
 		return clock(d)
 	case doctor.Credentials:
 		if d.Reason == doctor.NotServed {
-			return "the server does not tell who you are", ""
+			return "the server does not report who you are", ""
 		}
 		return "signed in as " + names, ""
 	case doctor.Namespace:
@@ -175,7 +175,7 @@ func message(d doctor.Diagnosis) (text, advice string) {
 		if d.Reason == doctor.NotServed {
 			return "Kueue's visibility API is not served: positions are computed", ""
 		}
-		return "Kueue's visibility API tells positions in queues", ""
+		return "Kueue's visibility API reports positions in queues", ""
 	case doctor.JobKinds:
 		if d.Reason == doctor.None {
 			return "no operator's job kind is served, only those of Kubernetes", "install a training operator, for example Kubeflow's"
@@ -198,7 +198,7 @@ func message(d doctor.Diagnosis) (text, advice string) {
 func clock(d doctor.Diagnosis) (text, advice string) {
 	switch {
 	case d.Reason == doctor.Unknown:
-		return "the server does not tell its time", ""
+		return "the server does not report its time", ""
 	case d.Took == 0:
 		return "the clocks agree", ""
 	case d.Took > 0:
@@ -217,7 +217,7 @@ func configuration(d doctor.Diagnosis) (text, advice string) {
 	case doctor.NotServed:
 		return "not examined: there is no Kueue", ""
 	case doctor.NotFound:
-		return "Kueue's configuration is not where it usually is: the admission check assumes the defaults", ""
+		return "Kueue's configuration is not in its usual place: the admission check assumes the defaults", ""
 	case doctor.Unknown:
 		return "Kueue's configuration is invalid", "ask an administrator to correct the ConfigMap kueue-manager-config"
 	case doctor.Differs:
@@ -227,7 +227,7 @@ func configuration(d doctor.Diagnosis) (text, advice string) {
 		}
 		return strings.Join(list, "; "), "verdicts say when this matters"
 	}
-	return "everything in Kueue's configuration is followed", ""
+	return "the admission check follows all of Kueue's configuration", ""
 }
 
 func rules(d doctor.Diagnosis) (text, advice string) {
@@ -245,7 +245,7 @@ func rules(d doctor.Diagnosis) (text, advice string) {
 		for _, n := range d.Names {
 			list = append(list, notetext.Difference(n))
 		}
-		return text + "; decisions may differ on " + strings.Join(list, ", "), "use a version of hyperpod with the cluster's rules where one of these matters"
+		return text + "; decisions may differ on " + strings.Join(list, ", "), "use a version of hyperpod with the cluster's rules if one of these matters"
 	}
 	return "the cluster's Kueue is " + d.Version + ", whose rules are built in", ""
 }
@@ -265,7 +265,7 @@ func nodes(d doctor.Diagnosis, names string) (text, advice string) {
 	return fmt.Sprintf("%s ready, %d with HyperPod's health label", words.Count(d.Of, "node", "nodes"), d.Count), ""
 }
 
-// Summary is the last line: the answer.
+// Summary returns the last line: the answer.
 func Summary(d doctor.Document) string {
 	n := map[doctor.Status]int{}
 	for _, x := range d.Diagnoses {

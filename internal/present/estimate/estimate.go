@@ -26,7 +26,7 @@ func Fill(e *queue.ETA) {
 func reason(e *queue.ETA) string {
 	switch forecast.Code(e.Reason) {
 	case forecast.NotModelled:
-		return "it depends on a feature of Kueue that is not followed"
+		return "it depends on a feature of Kueue that the estimate does not model"
 	case forecast.Unsettled:
 		return "the preemption policies never converge"
 	case forecast.NoDuration:
@@ -58,7 +58,7 @@ func days(d time.Duration) string {
 	return d.String()
 }
 
-// Basis is the source of durations of some jobs: "1 job's deadline".
+// Basis returns the source of durations of some jobs: "1 job's deadline".
 func Basis(source string, jobs int) string {
 	what := source
 	switch forecast.Source(source) {

@@ -33,7 +33,7 @@ func Fill(e *explain.Explanation, render verdict.Render) {
 	}
 }
 
-// summary is the cause in words.
+// summary returns the cause in words.
 func summary(e *explain.Explanation, render verdict.Render) string {
 	switch e.Cause {
 	case explain.ByVerdict:
@@ -98,7 +98,7 @@ func unsuspend(e *explain.Explanation, render verdict.Render) string {
 	return render(suggest.Unsuspend(e.Job.Namespace, e.Job.Name))
 }
 
-// problemText is the first problem of a role: "1 of 2 pods of Worker: ImagePullBackOff".
+// problemText returns the first problem of a role: "1 of 2 pods of Worker: ImagePullBackOff".
 func problemText(r *explain.Role) string {
 	p := r.Problems[0]
 	text := fmt.Sprintf("%d of %d pods of %s: %s", p.Pods, r.Pods, r.Role, p.Reason)
@@ -141,7 +141,7 @@ func Obstacle(e *explain.Explanation) string {
 	return ""
 }
 
-// FirstCommands are the commands of the first remedy that has some.
+// FirstCommands returns the commands of the first remedy that has some.
 func FirstCommands(e *explain.Explanation) []string {
 	if e.Verdict == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Text is a filled explanation as a page: the answer in the first line, then the
+// Text returns a filled explanation as a page: the answer in the first line, then the
 // timeline, then what decides, then what would help. Lines have at most width columns,
 // 0 for no limit. Kueue's own sentences are shown where they say more than the page, and
 // all of them with wide. age words a duration. The page ends in a newline.
@@ -91,7 +91,7 @@ func headline(e *explain.Explanation, age func(time.Duration) string) string {
 	return text
 }
 
-// pendingText is the headline of a pending job behind its name.
+// pendingText returns the headline of a pending job behind its name.
 func pendingText(e *explain.Explanation, since string) string {
 	text := "has been pending for " + since
 	switch jobs.State(e.State) {
@@ -124,7 +124,7 @@ func pendingText(e *explain.Explanation, since string) string {
 	return text
 }
 
-// clock is a time of the timeline in UTC, with the day where it is not today.
+// clock returns a time of the timeline in UTC, with the day where it is not today.
 func clock(e *explain.Explanation, t time.Time) string {
 	if t.UTC().Format(time.DateOnly) == e.Time.UTC().Format(time.DateOnly) {
 		return t.UTC().Format("15:04:05")
@@ -154,7 +154,7 @@ func momentText(m *explain.Moment, wide bool) string {
 	return text
 }
 
-// preemptionCause is the cause in Kueue's message about a preemption, the whole message
+// preemptionCause returns the cause in Kueue's message about a preemption, the whole message
 // where it names none.
 func preemptionCause(message string) string {
 	if p, ok := words.PreemptionIn(message); ok && p.Reason != "" {

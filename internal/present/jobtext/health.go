@@ -94,7 +94,7 @@ func JobFault(f jobs.JobFault, now time.Time) string {
 	return text + after(": ", words.OneLine(f.Message))
 }
 
-// FaultName is the type and the reason of a fault, such as "NvidiaGPU, XID 79".
+// FaultName returns the type and the reason of a fault, such as "NvidiaGPU, XID 79".
 func FaultName(kind, reason string) string {
 	return strings.Trim(plain(kind)+", "+plain(reason), ", ")
 }

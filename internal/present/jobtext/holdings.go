@@ -9,7 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// Holdings is the accelerators that a job holds. borrowing is false where the part that
+// Holdings returns the accelerators that a job holds. borrowing is false where the part that
 // it borrows is unknown.
 func Holdings(held []jobs.Hold, borrowing bool) string {
 	var out []string

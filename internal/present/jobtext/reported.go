@@ -8,7 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Reported is how far a job is by its own report ("40 % done, about 10m left"), "" for a
+// Reported returns how far a job is by its own report ("40 % done, about 10m left"), "" for a
 // job that reports nothing.
 func Reported(j state.Job) string {
 	var parts []string

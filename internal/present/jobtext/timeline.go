@@ -64,7 +64,7 @@ func Wait(reason, message string, wide bool) string {
 	return words.Clip(message, 150)
 }
 
-// Shortages are the shortages that decide in a message of Kueue, in words.
+// Shortages returns the shortages that decide in a message of Kueue, in words.
 func Shortages(message string) string {
 	all, never := quota.Deciding(message)
 	var parts []string

@@ -9,7 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Share is how busy accelerators are: "45 %", "-" where that is not known.
+// Share returns how busy accelerators are: "45 %", "-" where that is not known.
 func Share(u *deviceuse.Use) string {
 	if u == nil {
 		return "-"

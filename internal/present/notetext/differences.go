@@ -58,7 +58,7 @@ var subjects = map[versions.Code]string{
 	versions.ReservedUse:            "past use of jobs that wait for admission checks",
 }
 
-// Difference is what a difference between versions of Kueue is about: a code of package versions in words.
+// Difference returns what a difference between versions of Kueue is about: a code of package versions in words.
 func Difference(code string) string {
 	if text, ok := subjects[versions.Code(code)]; ok {
 		return text

@@ -34,7 +34,7 @@ func Fill(notes []inputs.Note) {
 	}
 }
 
-// Note is a note as a sentence without a full stop.
+// Note returns a note as a sentence without a full stop.
 func Note(n inputs.Note) string {
 	switch n.Code {
 	case inputs.ConfigurationUnknown:
@@ -73,7 +73,7 @@ func manager(s inputs.ManagerState) string {
 	return "it could not be read"
 }
 
-// Invalid is why an engine left objects out: the error of its Load.
+// Invalid returns why an engine left objects out: the error of its Load.
 func Invalid(err error) string {
 	var texts []string
 	for _, one := range admission.Problems(err) {
@@ -82,7 +82,7 @@ func Invalid(err error) string {
 	return strings.Join(texts, "\n")
 }
 
-// invalid is why an engine left an object out.
+// invalid returns why an engine left an object out.
 func invalid(err error) string {
 	var refused *admission.InvalidError
 	if errors.As(err, &refused) {
@@ -102,7 +102,7 @@ func assumption(a *inputs.Assumption) string {
 	return fmt.Sprintf("assuming that LocalQueue %s uses ClusterQueue %s (%s): it %s", a.Queue, a.ClusterQueue, basis, unread(a.Unread, "is"))
 }
 
-// unread is why something could not be read, behind its name; be is the verb that goes
+// unread returns why something could not be read, behind its name; be is the verb that goes
 // with the name.
 func unread(reason, be string) string {
 	switch reason {
@@ -114,7 +114,7 @@ func unread(reason, be string) string {
 	return "cannot be read (no permission)"
 }
 
-// Warning is what an engine does not follow.
+// Warning returns what an engine does not follow.
 func Warning(w *admission.Warning) string {
 	switch w.Code {
 	case admission.GateUnknown:

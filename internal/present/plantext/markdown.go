@@ -7,7 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 )
 
-// Markdown is a plan as a comment on a pull request.
+// Markdown returns a plan as a comment on a pull request.
 func Markdown(p *plan.Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Governance plan of `%s`\n\n**%s**\n", code(p.File), escape(Summary(p)))
@@ -44,5 +44,5 @@ var special = strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, 
 
 func escape(s string) string { return special.Replace(s) }
 
-// code is a text within backticks or a code block.
+// code returns a text within backticks or a code block.
 func code(s string) string { return strings.NewReplacer("`", "'", "\n", " ").Replace(s) }

@@ -19,7 +19,7 @@ import (
 // shown is the number of lines of one kind in a plan.
 const shown = 12
 
-// Changes are the differences, a line each.
+// Changes returns the differences, a line each.
 func Changes(p *plan.Plan) []string {
 	var out []string
 	for _, c := range p.Actions {
@@ -141,7 +141,7 @@ type Row struct {
 // Figures are the titles of the figures of a Row.
 var Figures = []string{"NOMINAL", "USED", "BORROWED", "OVERCOMMIT", "FREE", "BORROWABLE", "LIMIT", "RUNNING", "WAITING"}
 
-// Rows are the figures of the teams that change, by accelerator, or cpu for teams without.
+// Rows returns the figures of the teams that change, by accelerator, or cpu for teams without.
 func Rows(c *plan.Consequences) []Row {
 	var out []Row
 	for _, t := range c.Teams {
@@ -169,7 +169,7 @@ func arrow(t simulate.Team, before, after string) string {
 	return before + " -> " + after
 }
 
-// resources are the accelerators of a team, or cpu.
+// resources returns the accelerators of a team, or cpu.
 func resources(t simulate.Team) []string {
 	var out []string
 	for _, s := range []*simulate.TeamState{t.Before, t.After} {
@@ -191,7 +191,7 @@ func resources(t simulate.Team) []string {
 	return out
 }
 
-// amounts are the texts of Figures for one side.
+// amounts returns the texts of Figures for one side.
 func amounts(s *simulate.TeamState, resource string) []string {
 	if s == nil {
 		s = &simulate.TeamState{}
@@ -260,7 +260,7 @@ func Effects(c *plan.Consequences) []string {
 	return out
 }
 
-// never is why a job can never run: the accelerator that it requests too much of, else Kueue's own words.
+// never returns why a job can never run: the accelerator that it requests too much of, else Kueue's own words.
 func never(s *simulate.JobState) string {
 	if all, never := quota.Deciding(s.Message); never {
 		return "its quota can be at most " + all[0].Most + " " + all[0].Resource + " of " + all[0].Flavor
@@ -268,7 +268,7 @@ func never(s *simulate.JobState) string {
 	return words.OneLine(words.WithoutPodSet(s.Message))
 }
 
-// Remarks are what to know beside the changes.
+// Remarks returns what to know beside the changes.
 func Remarks(p *plan.Plan) []string {
 	var out []string
 	for _, r := range p.Removed {
@@ -301,7 +301,7 @@ func Remarks(p *plan.Plan) []string {
 	return out
 }
 
-// visible are the findings but those that the simulation reports as problems.
+// visible returns the findings but those that the simulation reports as problems.
 func visible(p *plan.Plan) []policy.Finding {
 	if !foreseen(p.Consequences) {
 		return p.Findings
@@ -316,7 +316,7 @@ func foreseen(c *plan.Consequences) bool {
 	})
 }
 
-// Summary is the last line.
+// Summary returns the last line.
 func Summary(p *plan.Plan) string {
 	if !p.Changes {
 		return "no changes: the cluster matches " + p.File

@@ -132,7 +132,7 @@ func message(f policy.Finding) string {
 
 func last(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// form is what a name must consist of.
+// form returns what a name must consist of.
 func form(path string) string {
 	if strings.HasSuffix(path, ".name") && !strings.Contains(path, "priorityClasses") {
 		return "at most 63 letters, digits and hyphens, and begin and end with a letter or digit"

@@ -17,7 +17,7 @@ func Fill(items []queue.Item) {
 	}
 }
 
-// Reason is a reason in a few words.
+// Reason returns a reason in a few words.
 func Reason(r *queue.Reason) string {
 	switch r.Detail {
 	case queue.LocalQueueUnread:
@@ -65,7 +65,7 @@ func missing(r *queue.Reason) string {
 // longest is the maximum length of Kueue's sentences in a table.
 const longest = 60
 
-// message is the part of Kueue's sentence that names the cause.
+// message returns the part of Kueue's sentence that names the cause.
 func message(text string) string {
 	if text == "" {
 		return "waiting"

@@ -27,7 +27,7 @@ func Problems(list []quota.Problem) {
 	}
 }
 
-// reason is why a team is not active, where Kueue gives no reason.
+// reason returns why a team is not active, where Kueue gives no reason.
 func reason(t *quota.Team) string {
 	switch t.State {
 	case quota.Faulty:
@@ -40,7 +40,7 @@ func reason(t *quota.Team) string {
 	return ""
 }
 
-// Problem is a problem as a sentence without a full stop.
+// Problem returns a problem as a sentence without a full stop.
 func Problem(p *quota.Problem) string {
 	d := &p.Details
 	amount := func(n int64) string { return quota.Text(p.Resource, n) }
@@ -91,7 +91,7 @@ func someNames(d *quota.Details) string {
 	return text
 }
 
-// Faults is what is wrong with a ClusterQueue or Cohort.
+// Faults returns what is wrong with a ClusterQueue or Cohort.
 func Faults(list []quota.Fault) string {
 	texts := make([]string, len(list))
 	for i, f := range list {

@@ -76,7 +76,7 @@ func CSV(d *report.Document) ([]byte, error) {
 	return table(lines)
 }
 
-// class is the column of a resource: 0 Neuron cores, 1 GPUs, 2 vCPUs, -1 none; and what one device counts there.
+// class returns the column of a resource: 0 Neuron cores, 1 GPUs, 2 vCPUs, -1 none; and what one device counts there.
 func class(r report.UsageRow) (at int, factor float64) {
 	switch {
 	case r.Resource == report.CPU:

@@ -38,7 +38,7 @@ type legend struct{ Class, Text string }
 
 var kinds = []legend{{"own", "used, own quota"}, {"borrowed", "borrowed"}, {"idle", "idle"}, {"waited", "waited for"}}
 
-// HTML is a report as one page without scripts and without anything to load. It is written by hand: templates would
+// HTML returns a report as one page without scripts and without anything to load. It is written by hand: templates would
 // keep the linker from dropping methods that nothing calls.
 func HTML(d *report.Document, now time.Time) []byte {
 	w := &writer{}
@@ -223,7 +223,7 @@ func hoursOfDay(d *report.Document, resource string) chart {
 	return columns(resource+" by hour of the day in UTC, average in use", names, values, []legend{{"own", "used"}, kinds[3]})
 }
 
-// scale is the length of a part of a bar.
+// scale returns the length of a part of a bar.
 func scale(n, most, length float64) float64 {
 	if most <= 0 || n <= 0 {
 		return 0

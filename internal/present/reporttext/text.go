@@ -28,10 +28,10 @@ func Devices(a report.Amounts) string { return strings.ReplaceAll(Hours(a), "-h"
 // Money writes a cost, "-" for none.
 func Money(cost *float64) string { return cmp.Or(money(cost), "-") }
 
-// Name is the name of a row, for people.
+// Name returns the name of a row, for people.
 func Name(name string) string { return cmp.Or(name, "(none)") }
 
-// Times is how long jobs waited, or ran.
+// Times returns how long jobs waited, or ran.
 func Times(s report.Spread) string {
 	if s.Count == 0 {
 		return "-"
@@ -40,7 +40,7 @@ func Times(s report.Spread) string {
 	return fmt.Sprintf("median %s, 90 %% within %s, 99 %% within %s, longest %s (%d)", age(s.Median), age(s.P90), age(s.P99), age(s.Most), s.Count)
 }
 
-// Extremes are the busiest and the idlest hour of the day, by accelerators in use; ok is false where there was no use.
+// Extremes returns the busiest and the idlest hour of the day, by accelerators in use; ok is false where there was no use.
 func Extremes(d *report.Document) (busiest, idlest report.HourRow, ok bool) {
 	total := func(r report.HourRow) (n float64) {
 		for _, v := range r.Used {
@@ -59,7 +59,7 @@ func Extremes(d *report.Document) (busiest, idlest report.HourRow, ok bool) {
 	return busiest, idlest, total(busiest) > 0
 }
 
-// Facts are the lines below the table of a report: label and text.
+// Facts returns the lines below the table of a report: label and text.
 func Facts(d *report.Document) [][2]string {
 	out := [][2]string{{"wait", Times(d.WaitSeconds)}, {"run", Times(d.RunSeconds)}}
 	var causes []string
@@ -83,19 +83,19 @@ func Facts(d *report.Document) [][2]string {
 	return out
 }
 
-// Notes are what a reader has to know about the figures.
+// Notes returns what a reader has to know about the figures.
 func Notes(d *report.Document) (notes []string) {
 	hours := d.To.Sub(d.From).Hours()
 	switch {
 	case d.Source == report.FromCluster && d.KnownSince == nil:
-		notes = append(notes, "the cluster knows no job; deleted jobs are not counted")
+		notes = append(notes, "the cluster has no jobs; deleted jobs are not counted")
 	case d.Source == report.FromCluster:
-		notes = append(notes, fmt.Sprintf("nothing is recorded: the cluster knows jobs since %s (UTC); deleted jobs are not counted", d.KnownSince.Format("2006-01-02 15:04")))
+		notes = append(notes, fmt.Sprintf("no recorded history: the cluster has jobs since %s (UTC); deleted jobs are not counted", d.KnownSince.Format("2006-01-02 15:04")))
 	case d.CoveredHours < hours*0.99:
 		notes = append(notes, fmt.Sprintf("queues and nodes are recorded for %.1f of %.1f hours", d.CoveredHours, hours))
 	}
 	if len(d.Damaged) > 0 {
-		notes = append(notes, words.Count(len(d.Damaged), "file", "files")+" of the store could not be read whole")
+		notes = append(notes, words.Count(len(d.Damaged), "file", "files")+" of the store could not be read completely")
 	}
 	if d.Prices != nil && len(d.Prices.Unpriced) > 0 {
 		var names []string
@@ -107,7 +107,7 @@ func Notes(d *report.Document) (notes []string) {
 	return notes
 }
 
-// Markdown is a report for a page or a message.
+// Markdown returns a report for a page or a message.
 func Markdown(d *report.Document) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Accelerator use, %s to %s\n\n", d.From.Format("2006-01-02 15:04"), d.To.Format("2006-01-02 15:04 UTC"))
@@ -140,7 +140,7 @@ type Group struct {
 	Rows  []report.Row
 }
 
-// Groups are the ways to divide the sums that say something, with the total as the last row.
+// Groups returns the ways to divide the sums that say something, with the total as the last row.
 func Groups(d *report.Document) (out []Group) {
 	total := d.Total
 	total.Name = "total"

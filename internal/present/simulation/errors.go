@@ -43,7 +43,7 @@ func Error(err error) error {
 	return out.WithCause(err)
 }
 
-// subject is whose setting it is.
+// subject returns whose setting it is.
 func subject(c simulate.Change) string {
 	if name, ok := c.Cohort(); ok {
 		return "cohort " + name

@@ -41,7 +41,7 @@ func Notes(notes []simulate.Note) {
 	}
 }
 
-// nodes is why no node takes the pods of a job.
+// nodes returns why no node takes the pods of a job.
 func nodes(s *simulate.JobState) string {
 	for _, p := range s.Placements {
 		if p.PodsPlaced >= p.Pods {
@@ -68,7 +68,7 @@ func jobNames(jobs []simulate.PodLoss) string {
 	return words.Some(names, mostNames)
 }
 
-// later is what happens until the time of the changes.
+// later returns what happens until the time of the changes.
 func later(n *simulate.Note) string {
 	l := n.Later
 	text := fmt.Sprintf("the changes are made at %s; until then %s and %s", n.At.UTC().Format(time.RFC3339),

@@ -8,7 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Window is what a time without nodes does, in lines.
+// Window returns what a time without nodes does, in lines.
 func Window(w *simulate.Window) []string {
 	at := func(t time.Time) string { return t.Format(time.RFC3339) }
 	out := []string{fmt.Sprintf("WINDOW of %s, from %s to %s", words.Age(w.End.Sub(w.Start)), at(w.Start), at(w.End))}
@@ -22,7 +22,7 @@ func Window(w *simulate.Window) []string {
 		out = append(out, fmt.Sprintf("  %s no known end (--assume-duration): %s", words.Count(len(w.NoEnd), "job has", "jobs have"), words.Some(w.NoEnd, mostNames)))
 	}
 	if len(w.Jobs) == 0 {
-		return append(out, "  afterwards every job is as without the window")
+		return append(out, "  afterwards every job is in the same state as without the window")
 	}
 	const shown = 8
 	for i, j := range w.Jobs {

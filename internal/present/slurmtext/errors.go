@@ -48,9 +48,9 @@ func why(e *client.Error) string {
 	case client.NoCommand:
 		return e.Command + " is not on the PATH"
 	case client.UnknownJob:
-		return "Slurm knows no job of this number"
+		return "Slurm has no job with this number"
 	case client.UnknownNode:
-		return "Slurm knows no node of this name"
+		return "Slurm has no node with this name"
 	case client.NoPartition:
 		return "the partition does not exist"
 	case client.NoAccount:
@@ -66,7 +66,7 @@ func why(e *client.Error) string {
 	case client.TooLarge:
 		return e.Command + " printed more than this program reads"
 	case client.Unreadable:
-		return "the output of " + e.Command + " has another form than expected"
+		return "the output of " + e.Command + " has an unexpected form"
 	}
 	if e.Message != "" {
 		return e.Message

@@ -44,7 +44,7 @@ var reasons = map[string]string{
 	"Reservation":              "its reservation has not begun, or has no free nodes",
 	"ReservationDeleted":       "its reservation was deleted",
 	"Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions": "nodes that it requires are down, drained or reserved",
-	"Resources":                   "it waits for nodes that are free",
+	"Resources":                   "it waits for free nodes",
 	"SchedDefer":                  "it may not start at once, and waits for the next round of the scheduler",
 	"SystemFailure":               "a failure of Slurm, the file system or the network",
 	"TimeLimit":                   "it reached its time limit",
@@ -93,7 +93,7 @@ func Reason(code string) string {
 	return code
 }
 
-// Status is the status of a job with its sentence.
+// Status returns the status of a job with its sentence.
 func Status(j slurm.Job, s jobs.Status) jobs.Status {
 	switch s.State {
 	case jobs.Failed:

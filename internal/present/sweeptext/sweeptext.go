@@ -99,7 +99,7 @@ func New(name string, points []sweep.Point, verdicts []*check.Verdict, exist, la
 	return d
 }
 
-// summary is the answer for all jobs: "8 of 10 run now, 2 wait about 1h".
+// summary returns the answer for all jobs: "8 of 10 run now, 2 wait about 1h".
 func (d *Document) summary(age func(time.Duration) string) string {
 	n := len(d.Jobs)
 	if n == 0 {
@@ -142,7 +142,7 @@ func (d *Document) summary(age func(time.Duration) string) string {
 	return text
 }
 
-// targets are the jobs that are preempted, each once.
+// targets returns the jobs that are preempted, each once.
 func (d *Document) targets() map[Target]bool {
 	out := map[Target]bool{}
 	for _, j := range d.Jobs {
@@ -153,7 +153,7 @@ func (d *Document) targets() map[Target]bool {
 	return out
 }
 
-// why is the reason of the first job with a verdict.
+// why returns the reason of the first job with a verdict.
 func (d *Document) why(o check.Outcome) string {
 	for _, j := range d.Jobs {
 		if j.Verdict == o {
@@ -165,7 +165,7 @@ func (d *Document) why(o check.Outcome) string {
 	return ""
 }
 
-// about is how long those that wait for quota may wait: from the first to the last.
+// about returns how long those that wait for quota may wait: from the first to the last.
 func (d *Document) about(age func(time.Duration) string) string {
 	var first, last *queue.ETA
 	for _, j := range d.Jobs {
@@ -192,7 +192,7 @@ func (d *Document) about(age func(time.Duration) string) string {
 	return " about " + from + " (estimate)"
 }
 
-// Headline is the first line of a dry run.
+// Headline returns the first line of a dry run.
 func (d *Document) Headline() string {
 	return strings.ToUpper(string(d.Verdict)) + "  sweep " + d.Sweep + ": " + d.Summary
 }
@@ -217,7 +217,7 @@ func (d *Document) Table() output.Table {
 	return t
 }
 
-// PreemptionQuestion is the question before a sweep preempts others, "" where it does not.
+// PreemptionQuestion returns the question before a sweep preempts others, "" where it does not.
 func (d *Document) PreemptionQuestion() string {
 	targets := d.targets()
 	if len(targets) == 0 {
@@ -244,7 +244,7 @@ func (d *Document) PreemptionQuestion() string {
 	return "This preempts " + text + ". Continue?"
 }
 
-// NeverRunsQuestion is the question before jobs are submitted that can never run, "" without any.
+// NeverRunsQuestion returns the question before jobs are submitted that can never run, "" without any.
 func (d *Document) NeverRunsQuestion() string {
 	if d.NeverRun == 0 {
 		return ""

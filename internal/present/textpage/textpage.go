@@ -62,5 +62,5 @@ func (p *Page) wrap(first, indent, text string) {
 	p.b.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
-// String is the page, ending in a newline.
+// String returns the page, ending in a newline.
 func (p *Page) String() string { return p.b.String() }

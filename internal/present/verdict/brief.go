@@ -8,7 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Brief is a filled verdict in a few words, for a job that is submitted: "runs now",
+// Brief returns a filled verdict in a few words, for a job that is submitted: "runs now",
 // "waits: 3rd in its queue, 8 nvidia.com/gpu short". It is "" where the verdict decides
 // nothing, or where Kueue does not manage a job that can start.
 func Brief(v *check.Verdict, age func(time.Duration) string) string {
@@ -83,7 +83,7 @@ func target(v *check.Verdict, p *check.Preemption, age func(time.Duration) strin
 	return text
 }
 
-// waitsFor is what a job waits for: its position and what is short, where its queue
+// waitsFor returns what a job waits for: its position and what is short, where its queue
 // decides, else the reason.
 func waitsFor(v *check.Verdict) string {
 	switch v.Detail {

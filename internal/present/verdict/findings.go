@@ -100,7 +100,7 @@ func deviceMessage(x *lint.Facts) string {
 	return fmt.Sprintf("%s: %s has a request of %s and a limit of %s", x.PodSet, x.Resource, x.Requested, x.Limit)
 }
 
-// findingAdvice is what to do about a finding that no option mends.
+// findingAdvice returns what to do about a finding that no option mends.
 func findingAdvice(f *lint.Finding) string {
 	switch f.Code {
 	case lint.WeightZero:
@@ -124,7 +124,7 @@ func findingAdvice(f *lint.Finding) string {
 	return ""
 }
 
-// fixText is a fix as an option of start-job or, for a job that exists, as the command
+// fixText returns a fix as an option of start-job or, for a job that exists, as the command
 // that makes it; "" where neither does.
 func fixText(f *lint.Fix, e *remedy.Existing, render Render) string {
 	if f == nil {
@@ -163,7 +163,7 @@ func fixOption(field lint.Field, value string) errs.Suggestion {
 	return suggest.AutoResume()
 }
 
-// choice is the one value of a fix, else a placeholder and a note with the values.
+// choice returns the one value of a fix, else a placeholder and a note with the values.
 func choice(f *lint.Fix) (value, note string) {
 	names := f.Values
 	if f.Field == lint.Priority && len(names) > 1 { // start-job adds the suffix
@@ -185,7 +185,7 @@ func choice(f *lint.Fix) (value, note string) {
 	return placeholder, strings.Join(names, ", ")
 }
 
-// stepMessage is a step of the submission in words.
+// stepMessage returns a step of the submission in words.
 func stepMessage(v *check.Verdict, s *check.Step) string {
 	switch s.Code {
 	case check.QueuesUnread:
@@ -245,7 +245,7 @@ func inNamespace(v *check.Verdict, kind string) string {
 	return " in namespace " + v.Job.Namespace
 }
 
-// overText is an entry of a ResourceQuota that the pods do not fit into.
+// overText returns an entry of a ResourceQuota that the pods do not fit into.
 func overText(o *prerequisite.Exceeded) string {
 	quota := "resourcequota " + o.Quota
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// nodesMessage is the message of the nodes layer where placements do not say it.
+// nodesMessage returns the message of the nodes layer where placements do not say it.
 func nodesMessage(v *check.Verdict) string {
 	n := &v.Nodes
 	switch {
@@ -23,7 +23,7 @@ func nodesMessage(v *check.Verdict) string {
 	return ""
 }
 
-// nodesText is the nodes layer in words, "" where it does not apply.
+// nodesText returns the nodes layer in words, "" where it does not apply.
 func nodesText(v *check.Verdict) string {
 	n := &v.Nodes
 	switch n.Status {
@@ -44,7 +44,7 @@ func nodesText(v *check.Verdict) string {
 	return nodesWhy(v)
 }
 
-// nodesWhy is why the pods of the first role that does not fit do not.
+// nodesWhy returns why the pods of the first role that does not fit do not.
 func nodesWhy(v *check.Verdict) string {
 	n := &v.Nodes
 	for _, g := range n.Placements {

@@ -18,7 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Text is a filled verdict as a page: the answer in the first line, then why, then what
+// Text returns a filled verdict as a page: the answer in the first line, then why, then what
 // to do. Lines have at most width columns, 0 for no limit. age words a duration. The
 // page ends in a newline.
 func Text(v *check.Verdict, width int, age func(time.Duration) string) string {
@@ -112,7 +112,7 @@ func findingRows(p *textpage.Page, v *check.Verdict) {
 	}
 }
 
-// once is the label of the first of several rows, "" for the others.
+// once returns the label of the first of several rows, "" for the others.
 func once(label string, i int) string {
 	if i > 0 {
 		return ""

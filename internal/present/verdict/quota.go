@@ -133,7 +133,7 @@ func lineRows(p *textpage.Page, v *check.Verdict, l *check.Line) {
 	}
 }
 
-// limitText is the most that the queue can hold, "" where that is unknown.
+// limitText returns the most that the queue can hold, "" where that is unknown.
 func limitText(l *check.Line) string {
 	switch {
 	case l.BorrowingLimit != nil:

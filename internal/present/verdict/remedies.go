@@ -14,7 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// ruleText is the preemption policy that decides about a holder, or what rules it out.
+// ruleText returns the preemption policy that decides about a holder, or what rules it out.
 func ruleText(r remedy.Rule) string {
 	switch r.Obstacle {
 	case remedy.QueueBorrowsNothing:
@@ -29,7 +29,7 @@ func ruleText(r remedy.Rule) string {
 	return r.Policy + ": " + r.Value
 }
 
-// option is a remedy as options of start-job, "" where none make it.
+// option returns a remedy as options of start-job, "" where none make it.
 func option(r *remedy.Remedy, namespace string) string {
 	switch {
 	case r.Code == remedy.HigherPriority:
@@ -44,7 +44,7 @@ func option(r *remedy.Remedy, namespace string) string {
 	return ""
 }
 
-// commands are the commands that make a remedy for a job that exists.
+// commands returns the commands that make a remedy for a job that exists.
 func commands(r *remedy.Remedy, e *remedy.Existing, render Render) []string {
 	if !r.Possible {
 		return nil
@@ -148,7 +148,7 @@ func remedyText(v *check.Verdict, r *remedy.Remedy) string {
 	return text
 }
 
-// changeText is a change and its effect: "with --node-count 2: 16 nvidia.com/gpu, 8
+// changeText returns a change and its effect: "with --node-count 2: 16 nvidia.com/gpu, 8
 // borrowed; preempts a/b".
 func changeText(v *check.Verdict, r *remedy.Remedy) string {
 	text := change(v, r)
@@ -168,7 +168,7 @@ func changeText(v *check.Verdict, r *remedy.Remedy) string {
 	return text
 }
 
-// change is what a remedy changes: an option for a job that does not exist yet.
+// change returns what a remedy changes: an option for a job that does not exist yet.
 func change(v *check.Verdict, r *remedy.Remedy) string {
 	switch {
 	case v.Existing == nil && r.Flag != "":
@@ -187,7 +187,7 @@ func change(v *check.Verdict, r *remedy.Remedy) string {
 	return "in queue " + r.Queue
 }
 
-// endText is a remedy that waits for the end of other jobs, with whom to ask.
+// endText returns a remedy that waits for the end of other jobs, with whom to ask.
 func endText(v *check.Verdict, r *remedy.Remedy) string {
 	names := make([]string, len(r.Jobs))
 	for i, h := range r.Jobs {
@@ -210,7 +210,7 @@ func endText(v *check.Verdict, r *remedy.Remedy) string {
 	return text
 }
 
-// advice is what to do about a job that no remedy lets run.
+// advice returns what to do about a job that no remedy lets run.
 func advice(v *check.Verdict, render Render) (out []string) {
 	for _, s := range v.Submission {
 		for _, text := range []string{s.Try, s.Advice} {
@@ -234,7 +234,7 @@ func advice(v *check.Verdict, render Render) (out []string) {
 	return out
 }
 
-// exceededAdvice is what to do about a request beyond a limit. Nothing helps a pod that
+// exceededAdvice returns what to do about a request beyond a limit. Nothing helps a pod that
 // no node can hold but a smaller pod.
 func exceededAdvice(v *check.Verdict) []string {
 	for _, g := range v.Nodes.Placements {

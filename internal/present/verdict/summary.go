@@ -13,7 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Reason is the summary of a verdict that is not Admitted without the phrase that
+// Reason returns the summary of a verdict that is not Admitted without the phrase that
 // repeats the verdict ("would not start now", "cannot run in smith").
 func Reason(v *check.Verdict) string {
 	if v.Verdict == check.Waits || v.Verdict == check.Never {
@@ -22,7 +22,7 @@ func Reason(v *check.Verdict) string {
 	return summary(v)
 }
 
-// summary is the answer in one line, behind the verdict and the name of the job.
+// summary returns the answer in one line, behind the verdict and the name of the job.
 func summary(v *check.Verdict) string {
 	switch v.Verdict {
 	case check.Admitted:
@@ -88,7 +88,7 @@ func lenders(b check.Borrowed) string {
 	return " (" + words.Some(names, 4) + ")"
 }
 
-// why is why the job does not run now.
+// why returns why the job does not run now.
 func why(v *check.Verdict) string {
 	for _, s := range v.Submission {
 		if s.Status == check.StatusFailed && (v.Reason == check.NotAllowed || s.Check != "Rights") && v.Detail != check.ClusterQueueStopped &&
@@ -121,7 +121,7 @@ func why(v *check.Verdict) string {
 	return v.Reason
 }
 
-// detailText is a detail of a verdict in words, "" where Kueue's text says more.
+// detailText returns a detail of a verdict in words, "" where Kueue's text says more.
 func detailText(v *check.Verdict, detail string) string {
 	team := v.Job.QueueName()
 	switch detail {
@@ -214,7 +214,7 @@ func noFlavor(v *check.Verdict, one, many string) string {
 	return fmt.Sprintf("%s has only %s, which %s", v.Job.QueueName(), strings.Join(names, ", "), words.Verb(len(names), one, many))
 }
 
-// short is what is missing, in words.
+// short returns what is missing, in words.
 func short(v *check.Verdict) string {
 	var parts []string
 	for _, l := range shortLines(v) {
@@ -230,7 +230,7 @@ func short(v *check.Verdict) string {
 	return text
 }
 
-// shortLines are the lines of what is missing in the flavor that misses least:
+// shortLines returns the lines of what is missing in the flavor that misses least:
 // accelerators where those are short, else everything.
 func shortLines(v *check.Verdict) (out []check.Line) {
 	for _, l := range v.LeastShort() {
@@ -245,7 +245,7 @@ func shortLines(v *check.Verdict) (out []check.Line) {
 	return out
 }
 
-// skipped is why quota does not apply, or why Kueue suspends the job.
+// skipped returns why quota does not apply, or why Kueue suspends the job.
 func skipped(q *check.Quota) string {
 	switch {
 	case q.Detail == check.NoQueueLabel:

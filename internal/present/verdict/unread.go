@@ -23,7 +23,7 @@ func reasonOf(v *check.Verdict, fullName string) string {
 	return state.Forbidden
 }
 
-// whyUnread is why a kind was not read, in words.
+// whyUnread returns why a kind was not read, in words.
 func whyUnread(v *check.Verdict, r kinds.Resource) string {
 	switch reasonOf(v, r.FullName()) {
 	case state.NotInFile:
@@ -66,7 +66,7 @@ func missingRows(v *check.Verdict) (rows [][2]string) {
 	return rows
 }
 
-// settledBy is what has to be read to decide.
+// settledBy returns what has to be read to decide.
 func settledBy(v *check.Verdict) string {
 	var hidden, inFile, failed []string
 	for _, full := range v.Quota.Unseen.SettledBy {
@@ -93,7 +93,7 @@ func settledBy(v *check.Verdict) string {
 	return strings.Join(out, "; ")
 }
 
-// condition is what has to hold for an undecided job to start now.
+// condition returns what has to hold for an undecided job to start now.
 func condition(v *check.Verdict) string {
 	c := v.Quota.Unseen.Condition
 	team := v.Job.QueueName()
@@ -118,7 +118,7 @@ var notModelled = map[string]string{
 	admission.NotModelledAdmission:  "past use decides which job is first, and Kueue's settings for it are unknown",
 }
 
-// undecidable is why there is no verdict.
+// undecidable returns why there is no verdict.
 func undecidable(v *check.Verdict) string {
 	if v.Reason == check.NotModelled {
 		var list []string
@@ -156,7 +156,7 @@ func undecidable(v *check.Verdict) string {
 	return "something that decides could not be read"
 }
 
-// exceedsText is a request beyond the most that the queue can ever hold.
+// exceedsText returns a request beyond the most that the queue can ever hold.
 func exceedsText(v *check.Verdict, l check.Line, limit quota.Base) string {
 	return fmt.Sprintf("%s is more than the most %s can ever hold (%s)", words.Amount(l.Resource, l.Requested), v.Job.QueueName(), words.Number(l.Resource, limit))
 }

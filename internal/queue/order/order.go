@@ -49,7 +49,7 @@ func Parse(config string) (Rules, error) {
 	return r, nil
 }
 
-// QueuedAt is the time by which Kueue orders workloads of one priority: the
+// QueuedAt returns the time by which Kueue orders workloads of one priority: the
 // creation, or an eviction that sends the workload to the end of its queue
 // (Kueue's Ordering.GetQueueOrderTimestamp). A preemption does not.
 func (r Rules) QueuedAt(w *state.Workload) time.Time {

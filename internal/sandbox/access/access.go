@@ -38,7 +38,7 @@ type User struct {
 	Extra     map[string][]string
 }
 
-// Owner is the user of a sandbox, who may do everything.
+// Owner returns the user of a sandbox, who may do everything.
 func Owner() User { return User{Name: "sandbox", Groups: []string{administrators, authenticated}} }
 
 // ServiceAccount returns the user of a service account.

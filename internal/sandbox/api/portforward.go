@@ -70,7 +70,7 @@ func (s *Server) podPortForward(c *call) error {
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
-	crash.Go(func() { // a pod that ends takes its connections along
+	crash.Go(func() { // the end of a pod ends its connections
 		defer cancel()
 		s.untilEnded(ctx, c, pod, rv)
 	})
@@ -78,7 +78,7 @@ func (s *Server) podPortForward(c *call) error {
 	return nil
 }
 
-// firstContainer is the name of the pod's first container: its state is that of the pod.
+// firstContainer returns the name of the pod's first container: its state is that of the pod.
 func (s *Server) firstContainer(c *call) (name string) {
 	_ = s.backend.View(c.Context(), func(st *store.Store) error { // an error shows in the next read
 		if pod := st.Get("pods", c.namespace, c.name); pod != nil {
@@ -229,7 +229,7 @@ func (f forwards) service(stream io.ReadWriter, port string) {
 	}
 }
 
-// isHTTP reports whether a connection that starts like this is one of HTTP.
+// isHTTP reports whether a connection that starts like this speaks HTTP.
 func isHTTP(start string) bool {
 	for _, method := range []string{"GET ", "HEAD ", "POST ", "PUT "} {
 		if strings.HasPrefix(start, method) {

@@ -114,7 +114,7 @@ func (s *sim) admitJobs(ctx context.Context) error {
 	return nil
 }
 
-// maxRounds limits the rounds of one moment: pods that preempt each other go on for ever.
+// maxRounds limits the rounds of one moment: pods that preempt each other never stop.
 const maxRounds = 10
 
 func (s *sim) warnf(format string, args ...any) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// noClaim is why the scheduler cannot place a pod whose claim does not exist; "" if all do.
+// noClaim returns why the scheduler cannot place a pod whose claim does not exist; "" if all do.
 func (s *sim) noClaim(pod *corev1.Pod) string {
 	for _, v := range pod.Spec.Volumes {
 		if c := v.PersistentVolumeClaim; c != nil && s.st.Get(kinds.PersistentVolumeClaim.FullName(), pod.Namespace, c.ClaimName) == nil {

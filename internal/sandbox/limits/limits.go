@@ -345,7 +345,7 @@ func decode(m map[string]any, v any) error {
 	return kjson.Unmarshal(raw, v)
 }
 
-// noAccount is why the API server refuses a pod whose service account does not exist, in the
+// noAccount returns why the API server refuses a pod whose service account does not exist, in the
 // words of its ServiceAccount plugin; "" if it exists. Every namespace has "default".
 func noAccount(st *store.Store, pod *corev1.Pod) string {
 	name := pod.Spec.ServiceAccountName

@@ -15,7 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/tarball"
 )
 
-// fileCommands are the programs that work on files, with the options that copies use.
+// fileCommands returns the programs that work on files, with the options that copies use.
 func fileCommands() map[string]command {
 	return map[string]command{
 		"tar":       tarCommand,
@@ -57,7 +57,7 @@ func (s *Shell) create(name string, flags int) (*os.File, error) {
 	return s.Files.Root.OpenFile(at, os.O_CREATE|os.O_WRONLY|flags, 0o644)
 }
 
-// reason is an error as programs word it.
+// reason returns an error as programs word it.
 func reason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

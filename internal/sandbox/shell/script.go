@@ -233,7 +233,7 @@ func (s *Shell) expand(words []word, last int, std Streams) (argv []string, own 
 	return argv, std, end, nil
 }
 
-// text is a word with its variables replaced.
+// text returns a word with its variables replaced.
 func (s *Shell) text(w word, last int) string {
 	var b strings.Builder
 	for _, p := range w.pieces {

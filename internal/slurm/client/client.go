@@ -66,7 +66,7 @@ func Configured(env func(string) string) bool {
 	})
 }
 
-// environment is what the commands see. Times are numbers, texts are English, and the
+// environment returns what the commands see. Times are numbers, texts are English, and the
 // user's own formats and filters of the lists do not count.
 func (c *Client) environment() []string {
 	var out []string
@@ -130,7 +130,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// separator is a word that no text of a user contains.
+// separator returns a word that no text of a user contains.
 func separator() string { return "<" + strings.ToLower(rand.Text()[:16]) + ">" }
 
 // Jobs lists jobs: those of the ids, else all that the controller remembers, which keeps

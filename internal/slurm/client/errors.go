@@ -83,7 +83,7 @@ var texts = []struct {
 	{"Access denied", Denied},
 }
 
-// failure is the error of a command.
+// failure returns the error of a command.
 func failure(name, messages string, limit time.Duration, err error) error {
 	e := &Error{Command: name, Code: Other, Message: message(messages), Err: err}
 	switch {
@@ -106,7 +106,7 @@ func failure(name, messages string, limit time.Duration, err error) error {
 	return e
 }
 
-// message is what a command printed, without the names of commands before each line.
+// message returns what a command printed, without the names of commands before each line.
 func message(text string) string {
 	var out []string
 	for line := range strings.Lines(text) {

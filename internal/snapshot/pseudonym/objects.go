@@ -71,7 +71,7 @@ func Of(objects map[string][]map[string]any) *Names {
 
 const hostname = "kubernetes.io/hostname"
 
-// categories are the categories of objects' names, by plural.group.
+// categories returns the categories of objects' names, by plural.group.
 func categories() map[string]string {
 	out := map[string]string{
 		kinds.Namespace.FullName(): namespace, kinds.ClusterQueue.FullName(): queue, kinds.LocalQueue.FullName(): queue, kinds.Cohort.FullName(): cohort,

@@ -268,7 +268,7 @@ func (m *maker) findOrigin() {
 	}
 }
 
-// original is the text of the template for a field, with placeholders for the numbers of
+// original returns the text of the template for a field, with placeholders for the numbers of
 // pods and processes where the job has them.
 func (m *maker) original(r origin.Record, path string) string {
 	counted := map[string]bool{}

@@ -28,7 +28,7 @@ func tier(have, size, rate float64) float64 {
 	return rate * min(max(have, 0), size)
 }
 
-// EFAShare is the number of EFA interfaces that go with n accelerators: the
+// EFAShare returns the number of EFA interfaces that go with n accelerators: the
 // type's interfaces in proportion, rounded down, so that jobs which share a
 // node never ask for more than it has. A type with fewer interfaces than
 // accelerators gives its interface only to a job that takes the whole node.

@@ -161,7 +161,7 @@ func (r Role) Count() int {
 // Each returns the number of pods of one of the role's jobs or hosts, if it has several.
 func (r Role) Each() int { n, _ := r.number(r.Row.Times); return n }
 
-// number is a count of the part, 1 where there is none; false unless it says a number.
+// number returns a count of the part, 1 where there is none; false unless it says a number.
 func (r Role) number(path []string) (int, bool) {
 	if n, ok := manifest.Count(r.at(path)); ok && len(path) > 0 {
 		return n, true
@@ -187,7 +187,7 @@ func (r Role) counted() bool {
 	return true
 }
 
-// Counter is the path of the number that says how many of the role's pods train:
+// Counter returns the path of the number that says how many of the role's pods train:
 // the pods of each job where the manifest says that, else the replicas.
 func (r Role) Counter() []string {
 	if len(r.Row.AtMost) > 0 && r.at(r.Row.Times) != nil {
@@ -196,7 +196,7 @@ func (r Role) Counter() []string {
 	return r.Row.Replicas
 }
 
-// parts is the number beside the one of Counter.
+// parts returns the number beside the one of Counter.
 func (r Role) parts() int {
 	other := r.Row.Times
 	if slices.Equal(r.Counter(), other) {

@@ -23,7 +23,7 @@ func (c *converter) faultf(y *yaml.Node, format string, args ...any) {
 	c.faults = append(c.faults, Faultf(c.before+y.Line, format, args...).Col(y.Column))
 }
 
-// found is everything that is wrong with the values.
+// found returns everything that is wrong with the values.
 func (c *converter) found() []error {
 	out := c.faults
 	for _, f := range c.foreign {
@@ -32,7 +32,7 @@ func (c *converter) found() []error {
 	return out
 }
 
-// node is an empty node at the place of the parser's.
+// node returns an empty node at the place of the parser's.
 func (c *converter) node(kind NodeKind, y *yaml.Node) *Node {
 	return &Node{Kind: kind, Line: c.before + y.Line, Column: y.Column}
 }

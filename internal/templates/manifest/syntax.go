@@ -26,7 +26,7 @@ var (
 // ForeignText is the error about Helm and Jinja templates.
 const ForeignText = "{{ }} or {% %} belongs to Helm or Jinja templates, which this program does not render; render it with its own tool first, or use ${NAME}"
 
-// foreignAt is the fault of a line with Helm's or Jinja's text.
+// foreignAt returns the fault of a line with Helm's or Jinja's text.
 func foreignAt(number int, line string) *LineError {
 	at := 0
 	if m := Foreign.FindStringIndex(line); m != nil {
@@ -83,7 +83,7 @@ func explainSyntax(err error, p piece) []error {
 // of its scanner from 1.
 var parserErrors = regexp.MustCompile(`did not find expected (',' or|'-' indicator|<|key|node content)`)
 
-// syntaxLine is the line in which a text begins to be wrong. The parser names the one
+// syntaxLine returns the line in which a text begins to be wrong. The parser names the one
 // in which what is wrong begins, such as a map, or in which it gave up; up to the line
 // that is meant, the text has another fault, if any.
 func syntaxLine(err error, lines []string) int {
@@ -112,7 +112,7 @@ func syntaxLine(err error, lines []string) int {
 	return line + sort.Search(len(lines)-line, func(i int) bool { return wrong(line + i) })
 }
 
-// decodeError is the first error of a text.
+// decodeError returns the first error of a text.
 func decodeError(lines []string) error {
 	decoder := yaml.NewDecoder(strings.NewReader(strings.Join(lines, "\n")))
 	for {
@@ -126,7 +126,7 @@ func decodeError(lines []string) error {
 	}
 }
 
-// foreignLines are the lines with text of Helm or Jinja, from 0, if that is why the text is not YAML: without
+// foreignLines returns the lines with text of Helm or Jinja, from 0, if that is why the text is not YAML: without
 // it, the text would be valid, or fail for another reason. Braces in quotes are plain text.
 func foreignLines(err error, lines []string) (foreign []int) {
 	without := make([]string, len(lines))

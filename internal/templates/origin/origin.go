@@ -96,7 +96,7 @@ func (r Record) AddVariables(names []string, finished map[string]any) {
 	}
 }
 
-// String is the record for an annotation, "" for an empty or a very long one.
+// String returns the record for an annotation, "" for an empty or a very long one.
 func (r Record) String() string {
 	if len(r.Fields) == 0 {
 		return ""
@@ -204,7 +204,7 @@ func partly(text string, at manifest.Location, values map[string]any, keep map[s
 	})
 }
 
-// plain is a text of a template as a field has it: $$NAME, which keeps its text, is $NAME there.
+// plain returns a text of a template as a field has it: $$NAME, which keeps its text, is $NAME there.
 func plain(text string, at manifest.Location) string {
 	forms := at.Forms(text)
 	return forms.ReplaceAllStringFunc(text, func(found string) string {
@@ -215,7 +215,7 @@ func plain(text string, at manifest.Location) string {
 	})
 }
 
-// located is the location of a path: whether a program reads its text.
+// located returns the location of a path: whether a program reads its text.
 func located(path string) manifest.Location {
 	at := manifest.Location{}
 	steps, _ := fieldpath.Parse(path)

@@ -13,7 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// stated is what a pod states of its size and its nodes, as text: the requests and limits of its training
+// stated returns what a pod states of its size and its nodes, as text: the requests and limits of its training
 // container, and the node labels that it requires or prefers.
 func stated(pod, c map[string]any) map[string]string {
 	out := map[string]string{}
@@ -81,7 +81,7 @@ func (s *job) noteChanges(before, after map[string]string) {
 	}
 }
 
-// causeOf is the flag that sets a resource or a node label.
+// causeOf returns the flag that sets a resource or a node label.
 func (s *job) causeOf(name string) string {
 	_, required := s.LabelSelector.Required[name]
 	_, preferred := s.LabelSelector.Preferred[name]

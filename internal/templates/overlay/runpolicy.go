@@ -6,7 +6,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// policyFields are where the kind keeps its run policy, by flag. A flag that a kind has
+// policyFields returns where the kind keeps its run policy, by flag. A flag that a kind has
 // no field for is refused.
 func policyFields(j *jobobject.View) (map[string]any, map[setting.Setting]string) {
 	p, at := j.Kind.Policy, j.Object

@@ -44,7 +44,7 @@ func (s *job) setPaths(object map[string]any) error {
 	return nil
 }
 
-// marked is the value of a --set in an object, with its text. The field's type
+// marked returns the value of a --set in an object, with its text. The field's type
 // decides what becomes of it: --set metadata.labels.run=7 is text, replicas=7 a
 // number.
 func marked(n *manifest.Node) any {

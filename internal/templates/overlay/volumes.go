@@ -10,7 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// volumeSource is the volume's entry in a pod.
+// volumeSource returns the volume's entry in a pod.
 func volumeSource(v values.Volume) map[string]any {
 	out := map[string]any{"name": v.VolumeName()}
 	switch v.Type {
@@ -39,7 +39,7 @@ func volumeSource(v values.Volume) map[string]any {
 	return out
 }
 
-// volumeMount is the volume's entry in a container.
+// volumeMount returns the volume's entry in a container.
 func volumeMount(v values.Volume) map[string]any {
 	out := map[string]any{"name": v.VolumeName(), "mountPath": v.MountPath}
 	if v.ReadOnly {

@@ -30,7 +30,7 @@ func (b *brokenText) Unwrap() []error { return b.faults }
 // screenful is how many faults an error tells.
 const screenful = 20
 
-// broken is the error for a template with faults. It lists at most so many.
+// broken returns the error for a template with faults. It lists at most so many.
 func broken(t *Template, faults []error, most int) *errs.Error {
 	all := len(faults)
 	faults = faults[:min(all, most)]

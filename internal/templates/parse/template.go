@@ -218,7 +218,7 @@ func (t *Template) JobNode() *manifest.Node {
 	return t.Docs[max(0, t.Job())]
 }
 
-// Job is the place of the job among the documents, -1 where there is none.
+// Job returns the place of the job among the documents, -1 where there is none.
 func (t *Template) Job() int {
 	all := kinds.Main(len(t.Docs), func(i int) (string, string) { return t.Docs[i].Get("apiVersion").Str(), t.Docs[i].Get("kind").Str() })
 	if len(all) == 0 {

@@ -150,7 +150,7 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// text is a scalar of the recipe, "" when it is null or not there.
+// text returns a scalar of the recipe, "" when it is null or not there.
 func (r *reader) text(path string) string {
 	n := r.find(path)
 	if n == nil || n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {

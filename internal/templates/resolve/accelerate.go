@@ -10,7 +10,7 @@ import (
 // acceleratePort is where Accelerate's processes meet.
 const acceleratePort = "29500"
 
-// accelerateFlags are the flags for `accelerate launch`: the processes of all
+// accelerateFlags returns the flags for `accelerate launch`: the processes of all
 // nodes and, for several nodes, the rank of each and the first pod's address.
 func (s *Plan) accelerateFlags(job *jobobject.View) []string {
 	total := s.Nodes.N * s.Tasks.N

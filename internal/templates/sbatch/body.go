@@ -59,7 +59,7 @@ var (
 	braces = regexp.MustCompile(`(?:^|\))\s*\{\s*$`)
 )
 
-// extent is how many lines a statement has: continued lines, blocks, brackets and quotes.
+// extent returns how many lines a statement has: continued lines, blocks, brackets and quotes.
 // closed is false if it has no end.
 func extent(lines []string) (n int, closed bool) {
 	depth := 0
@@ -211,7 +211,7 @@ func (r *reader) assign(text string, line, column int) bool {
 	return true
 }
 
-// source is a word as far as it is literal, with $NAME for the rest.
+// source returns a word as far as it is literal, with $NAME for the rest.
 func source(w word) (s string) {
 	for _, p := range w.parts {
 		switch p.kind {

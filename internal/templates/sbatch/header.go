@@ -76,12 +76,12 @@ var options = []option{
 	{"gpus-per-task", "", false, refused("accelerators are requested for each node: use the option gpus-per-node")},
 }
 
-// ignored is an option that has no effect here, with the reason.
+// ignored returns an option that has no effect here, with the reason.
 func ignored(why string) func(*reader, string) string {
 	return func(r *reader, _ string) string { r.notef("--%s has no effect: %s", r.option, why); return "" }
 }
 
-// refused is an option that cannot be expressed, with the reason.
+// refused returns an option that cannot be expressed, with the reason.
 func refused(why string) func(*reader, string) string {
 	return func(*reader, string) string { return why }
 }

@@ -26,7 +26,7 @@ type part struct {
 	quoted bool
 }
 
-// text is the literal text of a word; ok is false if it has other parts.
+// text returns the literal text of a word; ok is false if it has other parts.
 func (w word) text() (s string, ok bool) {
 	for _, p := range w.parts {
 		if p.kind != literal {
@@ -139,7 +139,7 @@ func (l *lexer) word() (word, bool) {
 	return w, true
 }
 
-// run is how many bytes come before one that means something; the first counts always.
+// run returns how many bytes come before one that means something; the first counts always.
 func run(s, special string) int {
 	if n := strings.IndexAny(s[1:], special); n >= 0 {
 		return n + 1

@@ -33,7 +33,7 @@ func (e *Error) Error() string {
 
 func (e *Error) usage() *errs.Error { return errs.Usagef("%s", e.Error()).WithCause(e) }
 
-// Invalid is the error for a value that is refused because of why, which completes
+// Invalid returns the error for a value that is refused because of why, which completes
 // "invalid --x VALUE: ". The value is quoted.
 func (s Setting) Invalid(value, why string, args ...any) *errs.Error {
 	return (&Error{Setting: s, Value: manifest.QuoteText(value), Why: fmt.Sprintf(why, args...)}).usage()
@@ -49,13 +49,13 @@ func (s Setting) InvalidSecret(why string, args ...any) *errs.Error {
 	return (&Error{Setting: s, Why: fmt.Sprintf(why, args...)}).usage()
 }
 
-// NotOneOf is the error for a value that is not allowed.
+// NotOneOf returns the error for a value that is not allowed.
 func (s Setting) NotOneOf(value string, allowed []string) *errs.Error {
 	return (&Error{Setting: s, Value: manifest.QuoteText(value), Allowed: allowed,
 		Why: "must be " + manifest.OrList(allowed) + manifest.DidYouMean(errs.Near(value, allowed))}).usage()
 }
 
-// OutOfRange is the error for a number below least or above most; most 0 is no bound.
+// OutOfRange returns the error for a number below least or above most; most 0 is no bound.
 func (s Setting) OutOfRange(n, least, most int) *errs.Error {
 	why := "must be at least " + strconv.Itoa(least)
 	if most > 0 && n > most {
@@ -64,22 +64,22 @@ func (s Setting) OutOfRange(n, least, most int) *errs.Error {
 	return (&Error{Setting: s, Value: manifest.QuoteText(strconv.Itoa(n)), Why: why}).usage()
 }
 
-// NotANumber is the error for text where a whole number is needed.
+// NotANumber returns the error for text where a whole number is needed.
 func (s Setting) NotANumber(value string) *errs.Error {
 	return s.Invalid(value, "must be a whole number")
 }
 
-// Exclusive is the error for settings that exclude each other.
+// Exclusive returns the error for settings that exclude each other.
 func Exclusive(a, b Setting) *errs.Error {
 	return errs.Usagef("%s cannot be used with %s", a, b)
 }
 
-// Requires is the error for a setting that has no effect without another one.
+// Requires returns the error for a setting that has no effect without another one.
 func (s Setting) Requires(other Setting) *errs.Error {
 	return errs.Usagef("%s is required with %s", other, s)
 }
 
-// NotFor is the error for settings that a kind of job does not have.
+// NotFor returns the error for settings that a kind of job does not have.
 func NotFor(kind string, settings ...Setting) *errs.Error {
 	flags := make([]string, len(settings))
 	for i, s := range settings {

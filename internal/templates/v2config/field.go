@@ -101,7 +101,7 @@ func section(name, help string, below []Field) Field {
 	return Field{Name: name, Help: help, Type: Section, Below: below, read: func(r *reader, at string, t manifest.Tree) { r.section(at, t, below) }}
 }
 
-// nothing is a field without effect here; why goes into a notice unless it is empty.
+// nothing returns a field without effect here; why goes into a notice unless it is empty.
 func nothing(name, help, why string) Field {
 	return Field{Name: name, Help: help, Type: Anything, read: func(r *reader, at string, t manifest.Tree) {
 		if why != "" && !t.IsNull() && !(t.IsList() && len(t.Items()) == 0) {

@@ -49,7 +49,7 @@ func fields() []Field {
 	}
 }
 
-// clusterConfig are the fields of cluster.cluster_config.
+// clusterConfig returns the fields of cluster.cluster_config.
 func clusterConfig() []Field {
 	return []Field{
 		text("namespace", "Namespace of the job.", func(r *reader) *string { return &r.file.Values.Namespace }),
@@ -231,7 +231,7 @@ func (r *reader) refuse(where manifest.Position, at, why string) {
 	}
 }
 
-// positionOf is the position of the deepest part of a path that the file has.
+// positionOf returns the position of the deepest part of a path that the file has.
 func (r *reader) positionOf(path string) (found manifest.Position) {
 	at := r.root
 	for _, key := range strings.Split(path, ".") {
@@ -245,7 +245,7 @@ func (r *reader) positionOf(path string) (found manifest.Position) {
 	return found
 }
 
-// valueAt is the position of the value at a path, or of the deepest part that the file has.
+// valueAt returns the position of the value at a path, or of the deepest part that the file has.
 func (r *reader) valueAt(path string) manifest.Position {
 	at := r.root
 	for _, key := range strings.Split(path, ".") {

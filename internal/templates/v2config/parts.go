@@ -75,7 +75,7 @@ func (r *reader) words() []string {
 	return out
 }
 
-// entries is a list of maps that need all of their fields: volumes.
+// entries returns a list of maps that need all of their fields: volumes.
 func entries(name, help string, volume func(map[string]string) (values.Volume, error), names ...string) Field {
 	f := Field{Name: name, Help: help, Type: Entries}
 	for _, name := range names {

@@ -144,7 +144,7 @@ func checkName(j *jobobject.View) *errs.Error {
 	return nil
 }
 
-// validName is the option for the valid name that comes nearest to one that is not;
+// validName returns the option for the valid name that comes nearest to one that is not;
 // none where too little is left of it.
 func validName(name string) []errs.Suggestion {
 	near := strings.Trim(strings.Map(func(r rune) rune {
