@@ -2,9 +2,11 @@ package canceljob
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -138,6 +140,41 @@ func TestEachTeamIsAsked(t *testing.T) {
 			if !strings.Contains(buffers.Err.String(), q) {
 				t.Errorf("%q: no question %q in %q", tt.answers, q, buffers.Err.String())
 			}
+		}
+	}
+}
+
+// TestManyJobs: the list before a prompt stays readable, and says how many jobs it leaves out.
+func TestManyJobs(t *testing.T) {
+	list := func(n int) (out []target) {
+		for i := range n {
+			out = append(out, target{kind: kinds.PyTorchJob, namespace: "n", team: "vision", name: fmt.Sprintf("job-%03d", i)})
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		jobs, lines int
+		last        string
+	}{
+		{20, 20, "pytorchjob/job-019"},
+		{21, 21, "pytorchjob/job-020"},
+		{1000, 21, "and 980 more (--dry-run lists them)"},
+	} {
+		streams, buffers := output.Test()
+		streams.InTTY, streams.ErrTTY = true, true
+		buffers.In.WriteString("n\n")
+		o := Options{Factory: &factory.Factory{IO: streams}, DryRun: "none", All: true}
+		if got, err := o.confirmed(t.Context(), list(tt.jobs)); len(got) > 0 || errs.ExitOf(err) != errs.Failure {
+			t.Fatalf("%v, %v", got, err)
+		}
+		prompt, _, _ := strings.Cut(buffers.Err.String(), "Cancel ")
+		if lines := strings.Split(strings.TrimSpace(prompt), "\n"); len(lines) != tt.lines || !strings.Contains(lines[len(lines)-1], tt.last) {
+			t.Errorf("%d jobs: %d lines, the last is %q", tt.jobs, len(lines), lines[len(lines)-1])
+		}
+		buffers.Err.Reset()
+		o.announce(list(tt.jobs), time.Time{})
+		if lines := strings.Split(strings.TrimSpace(buffers.Err.String()), "\n"); len(lines) != tt.lines+1 || !strings.Contains(lines[len(lines)-1], tt.last) {
+			t.Errorf("announcement of %d jobs: %d lines, the last is %q", tt.jobs, len(lines), lines[len(lines)-1])
 		}
 	}
 }

@@ -188,9 +188,21 @@ func (o *Options) announce(targets []target, now time.Time) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(teams)) {
 		o.line(name + ": " + words.Count(len(teams[name]), "job", "jobs"))
-		for _, t := range teams[name] {
-			o.line("  " + t.describe(now))
+		o.lines(teams[name], func(t target) string { return t.describe(now) })
+	}
+}
+
+// mostLines is the number of jobs that are listed at a time before a prompt. A dry run prints all of them.
+const mostLines = 20
+
+// lines prints a line about each job; of many, about the first ones.
+func (o *Options) lines(targets []target, text func(target) string) {
+	for i, t := range targets {
+		if i == mostLines && len(targets) > mostLines+1 {
+			o.line(fmt.Sprintf("  and %d more (--dry-run lists them)", len(targets)-i))
+			return
 		}
+		o.line("  " + text(t))
 	}
 }
 
@@ -225,18 +237,8 @@ func (o *Options) confirmed(ctx context.Context, targets []target) ([]target, er
 		}
 		return nil, errs.Usagef("cannot prompt for confirmation to cancel %s: stdin or stderr is not a terminal", count(targets)).Suggest(errs.Option("--yes"), errs.Option("--dry-run").WithNote("shows them"))
 	}
-	for _, t := range targets {
-		if o.AllNamespaces {
-			break // listed by team
-		}
-		line := fmt.Sprintf("  %s/%s in %s", strings.ToLower(t.kind.Kind), t.name, t.namespace)
-		if t.state != "" {
-			line += ", " + string(t.state)
-		}
-		if t.by != "" {
-			line += ", created by " + t.by
-		}
-		o.line(line)
+	if !o.AllNamespaces { // announce lists those by team
+		o.lines(targets, target.brief)
 	}
 	var out []target
 	teams := teamsOf(targets)
@@ -261,6 +263,18 @@ func (o *Options) confirmed(ctx context.Context, targets []target) ([]target, er
 	return out, nil
 }
 
+// brief returns a line about a job of the namespace.
+func (t target) brief() string {
+	line := fmt.Sprintf("%s/%s in %s", strings.ToLower(t.kind.Kind), t.name, t.namespace)
+	if t.state != "" {
+		line += ", " + string(t.state)
+	}
+	if t.by != "" {
+		line += ", created by " + t.by
+	}
+	return line
+}
+
 // by names the people who started the jobs, as far as they are known.
 func by(targets []target) string {
 	names := map[string]bool{}
@@ -272,7 +286,7 @@ func by(targets []target) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " (created by " + words.Clip(strings.Join(slices.Sorted(maps.Keys(names)), ", "), 60) + ")"
+	return " (created by " + words.Some(slices.Sorted(maps.Keys(names)), 4) + ")"
 }
 
 // whose returns the team of a job, or its namespace if that has none.

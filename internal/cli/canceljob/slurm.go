@@ -40,9 +40,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 		return errs.Also(o.report(nil), failed)
 	}
 	if o.AllNamespaces {
-		for _, t := range targets {
-			o.line("  " + t.describe(f.Now()))
-		}
+		o.lines(targets, func(t target) string { return t.describe(f.Now()) })
 	}
 	if targets, err = o.confirmed(ctx, targets); err != nil {
 		return errs.Also(failed, err)

@@ -33,8 +33,8 @@ type Options struct {
 	Print   bool
 }
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "connect-cluster CLUSTER",
@@ -50,7 +50,7 @@ AWS CLI. Use --exec aws for an entry that runs the AWS CLI.`,
 		Example: `  hyperpod connect-cluster ml-prod --region us-west-2
   hyperpod connect-cluster ml-prod --namespace hyperpod-ns-ml-engineers --alias prod
   hyperpod connect-cluster ml-prod --print`,
-		RunE: factory.RunE(o, o.Take, Run, test),
+		RunE: factory.RunE(o, o.Take, Run, runF),
 	}
 	fs := cmd.Flags()
 	o.AddFlags(f, cmd)

@@ -28,8 +28,8 @@ type Options struct {
 	Wait    clusterwait.Flags
 }
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "create-cluster -f FILE",
@@ -42,7 +42,7 @@ reports faults with file, line and column, and then sends nothing. It accepts
 names in another case, such as lifecycleConfig, with a warning.`,
 		Example: `  hyperpod create-cluster -f cluster.json --dry-run
   hyperpod create-cluster -f cluster.yaml --wait --timeout 1h`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&o.File, "file", "f", "", "file with the request, in JSON or YAML; - for stdin")

@@ -33,8 +33,8 @@ type Options struct {
 	Change                 parse.Change
 }
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "create-template NAME --from TEMPLATE|-f FILE|--job JOB",
@@ -53,7 +53,7 @@ users give a value.`,
 		Example: `  hyperpod create-template mine --from pytorch --default IMAGE=example.com/train:3
   hyperpod create-template llama --job smpv2-llama2 --team --fix INSTANCE_TYPE --fix-path spec.runPolicy
   hyperpod create-template train -f train.yaml --project`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false

@@ -27,8 +27,8 @@ type Options struct {
 	Wait    clusterwait.Flags
 }
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "delete-cluster CLUSTER",
@@ -40,7 +40,7 @@ quotas of task governance that are attached, and prompts.
 SageMaker refuses to delete a cluster while policies or quotas are attached.`,
 		Example: `  hyperpod delete-cluster ml-dev --dry-run
   hyperpod delete-cluster ml-dev --yes --wait`,
-		RunE: factory.RunE(o, o.Take, Run, test),
+		RunE: factory.RunE(o, o.Take, Run, runF),
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()

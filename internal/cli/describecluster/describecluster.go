@@ -22,8 +22,8 @@ type Options struct {
 	Factory *factory.Factory
 }
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "describe-cluster CLUSTER",
@@ -33,7 +33,7 @@ network, and the instance groups with their current and target counts, images
 and pending software updates.`,
 		Example: `  hyperpod describe-cluster ml-prod
   hyperpod describe-cluster ml-prod -o json`,
-		RunE: factory.RunE(o, o.Take, Run, test),
+		RunE: factory.RunE(o, o.Take, Run, runF),
 	}
 	o.AddFlags(f, cmd)
 	return cmd

@@ -29,7 +29,7 @@ type Options struct{ Factory *factory.Factory }
 // Validate checks the options alone.
 func (o *Options) Validate() error { return nil }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	return &cobra.Command{

@@ -48,7 +48,7 @@ type Options struct {
 // Validate checks the options alone.
 func (o *Options) Validate() error { return admissioncheck.CheckAssume(o.Assume) }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{

@@ -15,11 +15,11 @@ type Options interface {
 }
 
 // RunE returns a command's RunE. It passes the arguments to take, which puts them into
-// the options and may be nil, validates the options, and calls test, or run where test
-// is nil. With test, parsing can be tested alone.
-func RunE[O Options](o O, take func(cmd *cobra.Command, args []string) error, run, test func(context.Context, O) error) func(*cobra.Command, []string) error {
-	if test != nil {
-		run = test
+// the options and may be nil, validates the options, and calls runF, or run where runF
+// is nil. Tests pass runF to check the options alone.
+func RunE[O Options](o O, take func(cmd *cobra.Command, args []string) error, run, runF func(context.Context, O) error) func(*cobra.Command, []string) error {
+	if runF != nil {
+		run = runF
 	}
 	return func(cmd *cobra.Command, args []string) error {
 		if take != nil {

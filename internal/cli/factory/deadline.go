@@ -44,10 +44,15 @@ func (d Deadline) Left() time.Duration {
 	return max(d.end.Sub(d.now()), time.Nanosecond)
 }
 
-// Bound returns a context for the requests before the wait: it ends with the timeout.
+// Bound returns a context for requests and waiting: it ends with the timeout.
 func (d Deadline) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	return d.BoundCause(ctx, nil)
+}
+
+// BoundCause is Bound for a caller that has to tell the end of the timeout by its cause.
+func (d Deadline) BoundCause(ctx context.Context, cause error) (context.Context, context.CancelFunc) {
 	if !d.limits() {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, d.Left())
+	return context.WithTimeoutCause(ctx, d.Left(), cause)
 }

@@ -36,8 +36,8 @@ const all = "all"
 
 var orchestrators = []string{all, "eks", "slurm"}
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:     "get-clusters",
@@ -56,7 +56,7 @@ the current list; a pipe or a file gets a line for each changed row.`,
   hyperpod get-clusters --clusters ml-prod,ml-dev -n hyperpod-ns-ml-engineers
   hyperpod get-clusters --group -o json
   hyperpod get-clusters --watch`,
-		RunE: factory.RunE(o, factory.NoArgs, Run, test),
+		RunE: factory.RunE(o, factory.NoArgs, Run, runF),
 	}
 	fs := cmd.Flags()
 	factory.AddAccountFlags(fs, &o.Account)

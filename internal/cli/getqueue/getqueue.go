@@ -44,7 +44,7 @@ type Options struct {
 	ETA func(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueues []string, assume time.Duration) (map[queue.Key]queue.ETA, error)
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f, ETA: estimate}
 	cmd := &cobra.Command{

@@ -51,7 +51,7 @@ type Options struct {
 	Tick <-chan time.Time
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{

@@ -24,8 +24,8 @@ type Options struct {
 	Args    []string // one name
 }
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "get-template NAME",
@@ -35,7 +35,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 		Example: `  hyperpod get-template pytorch
   hyperpod get-template pytorch -o yaml > jobs/mine.yaml
   hyperpod get-template team/llama -n hyperpod-ns-researchers`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	f.CompleteArgs(cmd, factory.Templates)
 	return cmd

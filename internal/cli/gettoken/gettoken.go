@@ -26,8 +26,8 @@ type Options struct {
 	flag string
 }
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "get-token EKS-CLUSTER",
@@ -41,7 +41,7 @@ instance metadata work as in the AWS CLI. The token is cached in a file that
 only you can read, until shortly before it expires.`,
 		Example: `  hyperpod get-token ml-eks --region us-west-2
   hyperpod get-token ml-eks --region us-west-2 --role-arn arn:aws:iam::123456789012:role/ml`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.flag, "cluster-name", "", "name of the EKS cluster (also an argument)")

@@ -43,7 +43,7 @@ type ApplyOptions struct {
 	Recreate []string
 }
 
-func newApply(f *factory.Factory, test func(context.Context, *ApplyOptions) error) *cobra.Command {
+func newApply(f *factory.Factory, runF func(context.Context, *ApplyOptions) error) *cobra.Command {
 	o := &ApplyOptions{Factory: f, Mapping: newMapping()}
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",
@@ -65,7 +65,7 @@ a file, so that you can go back.`,
   hyperpod governance apply -f teams.yaml --yes --sandbox
   hyperpod governance apply -f teams.yaml --target sagemaker --cluster-name ml-prod
   hyperpod governance apply --plan plan.json`,
-		RunE: factory.RunE(o, o.take, runApply, test),
+		RunE: factory.RunE(o, o.take, runApply, runF),
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&o.File, "file", "f", "", "governance file; - for stdin")

@@ -29,7 +29,7 @@ type AuditOptions struct {
 	Target targetFlags
 }
 
-func newAudit(f *factory.Factory, test func(context.Context, *AuditOptions) error) *cobra.Command {
+func newAudit(f *factory.Factory, runF func(context.Context, *AuditOptions) error) *cobra.Command {
 	o := &AuditOptions{Factory: f, Mapping: newMapping()}
 	cmd := &cobra.Command{
 		Use:   "audit",
@@ -52,7 +52,7 @@ same in the metrics of get-quota -o prometheus.`,
   hyperpod governance audit -f teams.yaml --cluster-name ml-prod
   hyperpod governance audit --alert-rules > hyperpod-rules.yaml`,
 		Args: factory.NoArgs,
-		RunE: factory.RunE(o, nil, runAudit, test),
+		RunE: factory.RunE(o, nil, runAudit, runF),
 	}
 	cmd.Flags().StringVarP(&o.File, "file", "f", "", "governance file to compare with the cluster")
 	cmd.Flags().BoolVar(&o.Rules, "alert-rules", false, "print alert rules for Prometheus and read no cluster")

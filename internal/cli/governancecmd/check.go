@@ -31,7 +31,7 @@ type CheckOptions struct {
 	Strict bool
 }
 
-func newCheck(f *factory.Factory, test func(context.Context, *CheckOptions) error) *cobra.Command {
+func newCheck(f *factory.Factory, runF func(context.Context, *CheckOptions) error) *cobra.Command {
 	o := &CheckOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "check FILE",
@@ -51,7 +51,7 @@ errors or warnings.`,
   hyperpod governance check teams.yaml --capacity ml.p5.48xlarge=10 --strict
   hyperpod governance check teams.yaml -o sarif > governance.sarif
   terraform show -json tfplan | hyperpod governance check - --strict`,
-		RunE: factory.RunE(o, takeFile("check", &o.File), runCheck, test),
+		RunE: factory.RunE(o, takeFile("check", &o.File), runCheck, runF),
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&o.File, "file", "f", "", "governance file; - for stdin")

@@ -31,7 +31,7 @@ type ExportOptions struct {
 	Target  targetFlags
 }
 
-func newExport(f *factory.Factory, test func(context.Context, *ExportOptions) error) *cobra.Command {
+func newExport(f *factory.Factory, runF func(context.Context, *ExportOptions) error) *cobra.Command {
 	o := &ExportOptions{Factory: f, Mapping: newMapping()}
 	cmd := &cobra.Command{
 		Use:   "export",
@@ -55,7 +55,7 @@ order.`,
   hyperpod governance export -o terraform > governance.tf
   hyperpod governance export --snapshot cluster.json.gz -o json`,
 		Args: factory.NoArgs,
-		RunE: factory.RunE(o, nil, runExport, test),
+		RunE: factory.RunE(o, nil, runExport, runF),
 	}
 	cmd.Flags().StringVarP(&o.File, "file", "f", "", "governance file to create or update in place")
 	o.Mapping.add(cmd)

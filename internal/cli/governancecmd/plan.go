@@ -31,7 +31,7 @@ type PlanOptions struct {
 	Target targetFlags
 }
 
-func newPlan(f *factory.Factory, test func(context.Context, *PlanOptions) error) *cobra.Command {
+func newPlan(f *factory.Factory, runF func(context.Context, *PlanOptions) error) *cobra.Command {
 	o := &PlanOptions{Factory: f, Mapping: newMapping()}
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE",
@@ -52,7 +52,7 @@ The exit code is 0 if nothing changes, 3 if something does, and 1 on failure.`,
   hyperpod governance plan -f teams.yaml --snapshot cluster.json.gz -o markdown
   hyperpod governance plan -f teams.yaml --target sagemaker --cluster-name ml-prod
   hyperpod governance plan -f teams.yaml --out plan.json`,
-		RunE: factory.RunE(o, takeFile("plan", &o.File), runPlan, test),
+		RunE: factory.RunE(o, takeFile("plan", &o.File), runPlan, runF),
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&o.File, "file", "f", "", "governance file; - for stdin")

@@ -38,7 +38,7 @@ type RBACOptions struct {
 	Target     targetFlags
 }
 
-func newRBAC(f *factory.Factory, test func(context.Context, *RBACOptions) error) *cobra.Command {
+func newRBAC(f *factory.Factory, runF func(context.Context, *RBACOptions) error) *cobra.Command {
 	o := &RBACOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "rbac TEAM",
@@ -65,7 +65,7 @@ compares them with what exists.`,
   hyperpod governance rbac researchers --apply
   hyperpod governance rbac researchers --verify
   hyperpod governance rbac researchers --cluster-name ml-prod --principal arn:aws:iam::123456789012:role/researchers --apply`,
-		RunE: factory.RunE(o, o.take, runRBAC, test),
+		RunE: factory.RunE(o, o.take, runRBAC, runF),
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&o.All, "all", false, "print the Roles of all teams")

@@ -32,8 +32,8 @@ type Options struct {
 // limited for an account.
 const pace = 15 * time.Second
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:     "list-cluster-events CLUSTER",
@@ -45,7 +45,7 @@ one per line.`,
 		Example: `  hyperpod list-cluster-events ml-prod --since 24h
   hyperpod list-cluster-events ml-prod --node i-0d64806b32c3ee282
   hyperpod list-cluster-events ml-prod --follow`,
-		RunE: factory.RunE(o, o.Take, Run, test),
+		RunE: factory.RunE(o, o.Take, Run, runF),
 	}
 	fs := cmd.Flags()
 	o.AddFlags(f, cmd)

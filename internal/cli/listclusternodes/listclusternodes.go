@@ -27,8 +27,8 @@ type Options struct {
 	slurm bool
 }
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:     "list-cluster-nodes CLUSTER",
@@ -43,7 +43,7 @@ With --scheduler slurm and no CLUSTER, list the nodes of the Slurm cluster of
 this machine, with the reasons of those that take no jobs.`,
 		Example: `  hyperpod list-cluster-nodes ml-prod
   hyperpod list-cluster-nodes ml-prod --group accelerated-p5 --faulty -o wide`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	fs := cmd.Flags()
 	o.AddFlags(f, cmd)

@@ -36,8 +36,8 @@ type Options struct {
 
 var accelerators = []string{"gpu", "trainium", "none"}
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:     "list-instance-types [WORD...]",
@@ -50,7 +50,7 @@ that are not in the built-in table, it shows the capacity of their nodes.`,
 		Example: `  hyperpod list-instance-types p5
   hyperpod list-instance-types --accelerator gpu --min-memory 1Ti --efa
   hyperpod list-instance-types --in-cluster -o json`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false

@@ -23,8 +23,8 @@ type Options struct {
 	NoCluster bool
 }
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:     "list-templates",
@@ -38,7 +38,7 @@ team/NAME always means the template of the team.`,
 		Example: `  hyperpod list-templates
   hyperpod list-templates -n hyperpod-ns-researchers -o json`,
 		Args: factory.NoArgs,
-		RunE: factory.RunE(o, nil, Run, test),
+		RunE: factory.RunE(o, nil, Run, runF),
 	}
 	cmd.Flags().BoolVar(&o.NoCluster, "no-cluster", false, "leave out the templates of the team, which are on the cluster")
 	return cmd

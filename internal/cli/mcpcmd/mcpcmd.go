@@ -36,9 +36,9 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// NewCmd returns the command; run runs the commands behind the tools. With test, parsing can
-// be tested alone.
-func NewCmd(f *factory.Factory, run Run, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command; run runs the commands behind the tools. Tests pass
+// runF to check the options alone.
+func NewCmd(f *factory.Factory, run Run, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f, run: run}
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -57,7 +57,7 @@ marked as data.`,
   hyperpod mcp --sandbox
   hyperpod mcp --context prod --allow start,cancel`,
 		Args: factory.NoArgs,
-		RunE: factory.RunE(o, nil, serve, test),
+		RunE: factory.RunE(o, nil, serve, runF),
 	}
 	cmd.Flags().StringSliceVar(&o.Allow, "allow", nil, "tools that write: "+strings.Join(Writes(), ", ")+" (default none)")
 	factory.Complete(cmd, "allow", Writes()...)

@@ -28,7 +28,7 @@ type AddOptions struct {
 const continuous = "Continuous"
 
 // NewAddCmd returns add-cluster-nodes.
-func NewAddCmd(f *factory.Factory, test func(context.Context, *AddOptions) error) *cobra.Command {
+func NewAddCmd(f *factory.Factory, runF func(context.Context, *AddOptions) error) *cobra.Command {
 	o := &AddOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use:     "add-cluster-nodes CLUSTER --group GROUP",
@@ -37,7 +37,7 @@ func NewAddCmd(f *factory.Factory, test func(context.Context, *AddOptions) error
 		Long: `Add nodes to an instance group of a cluster with continuous provisioning, 50 per
 request. To grow other clusters, use update-cluster.`,
 		Example: `  hyperpod add-cluster-nodes ml-prod --group accelerated-p5 --count 2`,
-		RunE:    factory.RunE(o, o.Take, RunAdd, test),
+		RunE:    factory.RunE(o, o.Take, RunAdd, runF),
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()

@@ -58,29 +58,29 @@ var (
 )
 
 // NewRebootCmd returns reboot-cluster-nodes.
-func NewRebootCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+func NewRebootCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	return newCmd(f, reboot, "Reboot nodes of a HyperPod cluster", `Reboot nodes of a HyperPod cluster, 25 per request.
-`+common, test)
+`+common, runF)
 }
 
 // NewReplaceCmd returns replace-cluster-nodes.
-func NewReplaceCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+func NewReplaceCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	return newCmd(f, replace, "Replace nodes of a HyperPod cluster with new instances", `Replace nodes of a HyperPod cluster with new instances, 25 per request.
-`+common, test)
+`+common, runF)
 }
 
 // NewDeleteCmd returns delete-cluster-nodes.
-func NewDeleteCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+func NewDeleteCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	return newCmd(f, remove, "Delete nodes of a HyperPod cluster", `Delete nodes of a HyperPod cluster, 99 per request. Their instance groups
 shrink.
-`+common, test)
+`+common, runF)
 }
 
 // NewCheckCmd returns check-cluster-nodes.
-func NewCheckCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+func NewCheckCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	cmd := newCmd(f, check, "Start deep health checks on HyperPod nodes", `Start deep health checks on nodes of a HyperPod cluster: stress tests of the
 instance, and of the connections between instances.
-`+common, test)
+`+common, runF)
 	return cmd
 }
 
@@ -93,7 +93,7 @@ Name a node by its instance id or by its Kubernetes node.
 With --scheduler slurm, omit CLUSTER: the nodes are those of the Slurm cluster
 of this machine.`
 
-func newCmd(f *factory.Factory, v verb, short, long string, test func(context.Context, *Options) error) *cobra.Command {
+func newCmd(f *factory.Factory, v verb, short, long string, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f, verb: v}
 	cmd := &cobra.Command{
 		Use:     v.name + " CLUSTER NODE...",
@@ -101,7 +101,7 @@ func newCmd(f *factory.Factory, v verb, short, long string, test func(context.Co
 		Short:   short,
 		Long:    long,
 		Example: "  hyperpod " + v.name + " ml-prod i-0d64806b32c3ee282\n  hyperpod " + v.name + " ml-prod --group accelerated-p5 --dry-run",
-		RunE:    factory.RunE(o, o.take, Run, test),
+		RunE:    factory.RunE(o, o.take, Run, runF),
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()

@@ -30,7 +30,7 @@ type Options struct {
 	Pseudonyms bool
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{

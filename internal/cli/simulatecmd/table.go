@@ -19,6 +19,9 @@ import (
 // fewTeams is the number of teams up to which unchanged ones are shown.
 const fewTeams = 12
 
+// mostJobs is the number of jobs that change and have a row; -o wide has all.
+const mostJobs = 40
+
 // table returns the report for people: teams, then the jobs that change, then the answer.
 func table(r *simulate.Report, wide bool) output.Table {
 	if len(r.Cycles) > 0 {
@@ -39,8 +42,13 @@ func table(r *simulate.Report, wide bool) output.Table {
 	for _, j := range r.Jobs {
 		twice[j.Name]++
 	}
+	changed, more := 0, 0
 	for _, j := range r.Jobs {
 		if !j.Changed() && !wide {
+			continue
+		}
+		if changed++; changed > mostJobs && !wide {
+			more++
 			continue
 		}
 		name := j.Name
@@ -51,6 +59,9 @@ func table(r *simulate.Report, wide bool) output.Table {
 	}
 	if hidden > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s hidden (see -o wide)", words.Count(hidden, "unchanged team is", "unchanged teams are")))
+	}
+	if more > 0 {
+		t.Notes = append(t.Notes, words.Count(more, "more job changes", "more jobs change")+" (see -o wide)")
 	}
 	t.Notes = append(t.Notes, summary(r)...)
 	return t
@@ -84,11 +95,7 @@ func summary(r *simulate.Report) []string {
 	for _, a := range r.PolicyRemedies {
 		out = append(out, adviceText(a)...)
 	}
-	for _, p := range r.Problems {
-		if p.Change == simulate.Added {
-			out = append(out, "PROBLEM: "+p.Message)
-		}
-	}
+	out = append(out, simulation.ProblemLines(r.Problems)...)
 	if len(r.RemovedNodes) > 0 {
 		out = append(out, removedText(r.RemovedNodes))
 	}

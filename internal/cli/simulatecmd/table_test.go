@@ -126,3 +126,20 @@ func TestOvercommittedJob(t *testing.T) {
 		}
 	}
 }
+
+// TestManyJobs: a change of everything stays readable; -o wide and JSON have all of it.
+func TestManyJobs(t *testing.T) {
+	r := before()
+	for i := range 1000 {
+		r.Jobs = append(r.Jobs, simulate.Job{Namespace: "n", Name: fmt.Sprintf("job-%03d", i), Before: &simulate.JobState{State: simulate.Admitted}, After: &simulate.JobState{State: simulate.Waiting}})
+		r.Problems = append(r.Problems, simulate.Problem{Change: simulate.Added, Message: fmt.Sprintf("problem %d", i)})
+	}
+	short, wide := table(r, false), table(r, true)
+	notes := strings.Join(short.Notes, "\n")
+	if len(short.Rows) != len(r.Teams)+mostJobs || len(short.Notes) > 30 || !strings.Contains(notes, "965 more jobs change (see -o wide)") || !strings.Contains(notes, "PROBLEM: 988 more (-o json)") {
+		t.Errorf("%d rows\n%s", len(short.Rows), notes)
+	}
+	if len(wide.Rows) != len(r.Teams)+len(r.Jobs) || strings.Contains(strings.Join(wide.Notes, "\n"), "more jobs change") {
+		t.Errorf("-o wide: %d rows\n%s", len(wide.Rows), strings.Join(wide.Notes, "\n"))
+	}
+}

@@ -11,8 +11,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 )
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "start-job [NAME]",
@@ -70,7 +70,7 @@ running and starts the next job when one ends, because Kueue has no such limit.`
 		o.Name = a.Name
 		return a.Choose(cmd)
 	}
-	cmd.RunE = factory.RunE(o, take, Run, test)
+	cmd.RunE = factory.RunE(o, take, Run, runF)
 	f.AddGroups(cmd, o.groups())
 	acceptOldNames(cmd.Flags())
 	addCompletions(f, cmd)

@@ -34,8 +34,8 @@ type Options struct {
 	Forward string
 }
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "start-session [CLUSTER] NODE",
@@ -52,7 +52,7 @@ It runs session-manager-plugin, which AWS provides.`,
   hyperpod start-session ml-prod --pod vit-huge-worker-0 -n hyperpod-ns-researchers
   hyperpod start-session ml-prod i-0d64806b32c3ee282 --command nvidia-smi
   hyperpod start-session ml-prod i-0d64806b32c3ee282 --forward 9090:9090`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()

@@ -34,8 +34,8 @@ type SoftwareOptions struct {
 	Wait                 clusterwait.Flags
 }
 
-// NewSoftwareCmd returns update-cluster-software. With test, parsing can be tested alone.
-func NewSoftwareCmd(f *factory.Factory, test func(context.Context, *SoftwareOptions) error) *cobra.Command {
+// NewSoftwareCmd returns update-cluster-software. Tests pass runF to check the options alone.
+func NewSoftwareCmd(f *factory.Factory, runF func(context.Context, *SoftwareOptions) error) *cobra.Command {
 	o := &SoftwareOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "update-cluster-software CLUSTER",
@@ -48,7 +48,7 @@ With --batch-size, the update is rolling: it updates this many instances at a
 time, and returns to the old image if an alarm goes off.`,
 		Example: `  hyperpod update-cluster-software ml-prod --batch-size 10% --interval 5m
   hyperpod update-cluster-software ml-prod --group accelerated-p5 --batch-size 2 --alarm gpu-errors --wait`,
-		RunE: factory.RunE(o, o.Take, RunSoftware, test),
+		RunE: factory.RunE(o, o.Take, RunSoftware, runF),
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()

@@ -39,8 +39,8 @@ type Options struct {
 	Wait         clusterwait.Flags
 }
 
-// NewCmd returns update-cluster. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns update-cluster. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "update-cluster CLUSTER",
@@ -55,7 +55,7 @@ not change are not sent. In a file, members that are left out keep their values.
 		Example: `  hyperpod update-cluster ml-prod --instance-group accelerated-p5 --count 12
   hyperpod update-cluster ml-prod -f groups.yaml --dry-run
   hyperpod update-cluster ml-prod --delete-group old --yes --wait`,
-		RunE: factory.RunE(o, o.Take, Run, test),
+		RunE: factory.RunE(o, o.Take, Run, runF),
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()

@@ -27,8 +27,8 @@ type Options struct {
 	Names []string
 }
 
-// NewCmd returns the command. With test, parsing can be tested alone.
-func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "validate-template FILE|FOLDER|NAME...",
@@ -38,7 +38,7 @@ the header, and every field and value of known kinds. The command prints all
 faults as FILE:LINE:COLUMN: TEXT. The exit code is 1 if there are any.`,
 		Example: `  hyperpod validate-template jobs/*.yaml
   hyperpod validate-template llama -o json`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	complete := cobra.CompletionFunc(nil)
 	f.CompleteArgs(cmd, factory.Templates)

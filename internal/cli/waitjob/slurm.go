@@ -70,12 +70,8 @@ var errOver = errors.New("the wait ran out of time")
 // UntilSlurm waits for a job of Slurm with a progress line on stderr, and returns the last
 // that was seen of it. An interrupt does to the job what the policy says.
 func UntilSlurm(ctx context.Context, f *factory.Factory, c *client.Client, j slurmjob.Job, goal wait.Goal, end factory.Deadline, onInterrupt interrupt.Policy) (slurmjob.Job, error) {
-	waiting := ctx
-	if left := end.Left(); left > 0 {
-		var stop context.CancelFunc
-		waiting, stop = context.WithTimeoutCause(ctx, left, errOver)
-		defer stop()
-	}
+	waiting, stop := end.BoundCause(ctx, errOver)
+	defer stop()
 	progress := output.NewProgress(f.IO)
 	defer progress.Done("")
 	last, over := j, false

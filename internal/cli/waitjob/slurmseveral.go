@@ -122,12 +122,8 @@ func (o *Options) saw(e *wait.Ended, j slurmjob.Job) {
 // pollSlurm reads the jobs again and again until the wait for each is over.
 func (o *Options) pollSlurm(ctx context.Context, c *client.Client, all []wait.Ended, end factory.Deadline) error {
 	f := o.Factory
-	waiting := ctx
-	if left := end.Left(); left > 0 {
-		var stop context.CancelFunc
-		waiting, stop = context.WithTimeoutCause(ctx, left, errOver)
-		defer stop()
-	}
+	waiting, stop := end.BoundCause(ctx, errOver)
+	defer stop()
 	progress := output.NewProgress(f.IO)
 	defer progress.Done("")
 	var pauses slurmjob.Pauses

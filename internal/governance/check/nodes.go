@@ -16,10 +16,8 @@ import (
 
 // Reasons of the nodes layer.
 const (
-	// NodesFull means that the pods do not fit on the nodes now.
-	NodesFull = "NodesFull"
-	// NodesTooSmall means that the pods would not fit even if nothing else ran.
-	NodesTooSmall = "NodesTooSmall"
+	NodesFull     = fit.NodesFull
+	NodesTooSmall = fit.NodesTooSmall
 	// NoNodes means that the flavor has no nodes.
 	NoNodes = "NoNodes"
 )

@@ -23,6 +23,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
+// Why a job with quota cannot run on the nodes.
+const (
+	// NodesFull: its pods do not fit beside those that run.
+	NodesFull = "NodesFull"
+	// NodesTooSmall: its pods would not fit even on empty nodes.
+	NodesTooSmall = "NodesTooSmall"
+)
+
 // The words of Reason.Reason.
 const (
 	NotReady     = "NotReady"           // the node's Ready condition does not hold

@@ -17,14 +17,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// Why a job with quota waits for nodes, in JobState.Reason.
-const (
-	// NodesFull: its pods do not fit beside those that run.
-	NodesFull = "NodesFull"
-	// NodesTooSmall: its pods would not fit even on empty nodes.
-	NodesTooSmall = "NodesTooSmall"
-)
-
 // podSetLabel is the label that Kueue gives pods with the name of their pod set.
 const podSetLabel = "kueue.x-k8s.io/podset"
 
@@ -123,9 +115,9 @@ func (r *result) place() {
 		if got.Fits {
 			continue
 		}
-		s.State, s.Reason, s.Placements = WaitsForNodes, NodesFull, got.Groups
+		s.State, s.Reason, s.Placements = WaitsForNodes, fit.NodesFull, got.Groups
 		if !cluster.Place(groups, true).Fits {
-			s.Reason = NodesTooSmall
+			s.Reason = fit.NodesTooSmall
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
+	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -249,11 +250,7 @@ func Effects(c *plan.Consequences) []string {
 	if c.Tie {
 		out = append(out, "tie: Kueue picks one of several equal outcomes; this is one of them")
 	}
-	for _, p := range c.Problems {
-		if p.Change == simulate.Added {
-			out = append(out, "PROBLEM: "+p.Message)
-		}
-	}
+	out = append(out, simulation.ProblemLines(c.Problems)...)
 	for _, n := range c.Notes {
 		out = append(out, "note: "+n.Message)
 	}
@@ -287,9 +284,11 @@ func Remarks(p *plan.Plan) []string {
 	if n := len(p.Kept); n > 0 {
 		out = append(out, fmt.Sprintf("%s not in the file %s: %s (--prune removes)", words.Count(n, "team", "teams"), words.Verb(n, "stays", "stay"), strings.Join(limited(p.Kept), ", ")))
 	}
+	var findings []string
 	for _, f := range visible(p) {
-		out = append(out, fmt.Sprintf("%s %s: %s", f.Code, strings.ToLower(string(f.Level)), f.Message))
+		findings = append(findings, fmt.Sprintf("%s %s: %s", f.Code, strings.ToLower(string(f.Level)), f.Message))
 	}
+	out = append(out, limited(findings)...)
 	if p.Unforeseen && len(p.Operations) > 0 {
 		out = append(out, "what this does to jobs is unknown")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
@@ -48,7 +49,7 @@ func nodes(s *simulate.JobState) string {
 			continue
 		}
 		even := ""
-		if s.Reason == simulate.NodesTooSmall {
+		if s.Reason == fit.NodesTooSmall {
 			even = " even on empty nodes"
 		}
 		return fmt.Sprintf("%d of %s (%s) %s%s: %s", p.PodsPlaced, words.Count(p.Pods, "pod", "pods"), p.PodSet, words.Verb(p.Pods, "fits", "fit"), even, verdict.NodeReasons(p.Reasons))
@@ -120,4 +121,21 @@ func note(n *simulate.Note) string {
 		return "jobs that keep their quota and lose pods with the removed nodes: " + words.Some(jobs, mostNames)
 	}
 	return string(n.Code)
+}
+
+// mostProblems is the number of problems that have a line.
+const mostProblems = 12
+
+// ProblemLines returns a line for each problem that the changes bring; of many, for the first ones.
+func ProblemLines(list []simulate.Problem) []string {
+	var out []string
+	for _, p := range list {
+		if p.Change == simulate.Added {
+			out = append(out, "PROBLEM: "+p.Message)
+		}
+	}
+	if n := len(out) - mostProblems; n > 1 {
+		out = append(out[:mostProblems], fmt.Sprintf("PROBLEM: %d more (-o json)", n))
+	}
+	return out
 }
