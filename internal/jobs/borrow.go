@@ -56,7 +56,7 @@ func Holdings(w *state.Workload, queue *state.ClusterQueue, others []state.Workl
 	return out
 }
 
-// spared reports that a is preempted after b.
+// spared reports whether a is preempted after b.
 func spared(a, b *state.Workload) bool {
 	reserved := func(w *state.Workload) time.Time { return since(w.Conditions, "QuotaReserved") }
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), reserved(a).Compare(reserved(b)), cmp.Compare(a.UID, b.UID)) < 0

@@ -68,7 +68,7 @@ func HealthOf(n state.Node) NodeHealth {
 	return h
 }
 
-// Bad reports a node that does not take jobs, or has a fault.
+// Bad reports whether a node does not take jobs, or has a fault.
 func (h NodeHealth) Bad() bool {
 	return h.Health != "" && h.Health != kinds.NodeHealthy || h.Types != "" || h.Reasons != ""
 }

@@ -51,7 +51,7 @@ func FindOnNodes(pods []state.Pod, on func(node string) bool) (list []OnNodes, o
 	return list, others
 }
 
-// Ended reports a pod whose containers have all ended for good.
+// Ended reports whether all containers of a pod have ended for good.
 func Ended(p state.Pod) bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
 // jobOf returns the name of a pod's job, "" if it has none.

@@ -86,10 +86,10 @@ func (s State) Named(names []string) bool {
 	return len(names) == 0 || slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, string(s)) })
 }
 
-// Finished reports a state that a job does not leave.
+// Finished reports whether a job does not leave the state.
 func (s State) Finished() bool { return s == Succeeded || s == Failed }
 
-// HoldsDevices reports a state in which pods of a job may have accelerators.
+// HoldsDevices reports whether pods of a job may have accelerators in the state.
 func (s State) HoldsDevices() bool { return s == Running || s == Starting || s == Restarting }
 
 // Status is what is known of a job's state.

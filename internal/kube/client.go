@@ -34,7 +34,7 @@ type Request struct {
 	Err      error
 }
 
-// Options are the knobs of a client; the zero value is usable.
+// Options are the settings of a client; the zero value is usable.
 type Options struct {
 	// UserAgent is sent with every request. Servers indent their answers for
 	// agents that look like curl or a browser, so it should not look like one.

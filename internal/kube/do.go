@@ -97,7 +97,7 @@ func (c *Client) doWatched(ctx context.Context, k call, delay *delays) (*http.Re
 	}
 }
 
-// renews says whether a repeated request may carry newer credentials.
+// renews reports whether a repeated request may carry newer credentials.
 func (c *Client) renews() bool {
 	return c.worked.Load() && c.config != nil && (c.signed || c.config.ExecProvider != nil || c.config.BearerTokenFile != "")
 }

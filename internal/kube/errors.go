@@ -130,49 +130,47 @@ func hasCode(err error, code int) bool {
 	return ok && se.Code == code
 }
 
-// IsNotFound reports an object or a kind that does not exist (404).
+// IsNotFound reports whether err is about an object or a kind that does not exist (404).
 func IsNotFound(err error) bool { return hasCode(err, http.StatusNotFound) }
 
-// IsNotServed reports a kind that the server does not have at all: its API group
+// IsNotServed reports whether err is about a kind that the server does not have at all: its API group
 // or version is missing, as opposed to one object of it.
 func IsNotServed(err error) bool {
 	se, ok := status(err)
 	return ok && se.Code == http.StatusNotFound && se.Details.Name == ""
 }
 
-// IsForbidden reports a missing permission or a refusal by policy (403).
+// IsForbidden reports whether err is a missing permission or a refusal by policy (403).
 func IsForbidden(err error) bool { return hasCode(err, http.StatusForbidden) }
 
-// IsNotInFile reports what a file that is read like a cluster does not have.
-// It is forbidden, too, so that callers fall back on what there is.
+// IsNotInFile reports whether err is about something that a file, read like a cluster, does not have. Such an
+// error is also IsForbidden, so that callers fall back on what exists.
 func IsNotInFile(err error) bool {
 	se, ok := status(err)
 	return ok && se.Reason == NotInFile
 }
 
-// IsUnauthorized reports credentials that are missing, wrong or expired (401).
+// IsUnauthorized reports whether the credentials are missing, wrong or expired (401).
 func IsUnauthorized(err error) bool { return hasCode(err, http.StatusUnauthorized) }
 
-// IsAlreadyExists reports a create of a name that is taken (409).
+// IsAlreadyExists reports whether the name of a new object is taken (409).
 func IsAlreadyExists(err error) bool {
 	se, ok := status(err)
 	return ok && se.Code == http.StatusConflict && se.Reason == "AlreadyExists"
 }
 
-// isExpired reports a resource version or page that the server forgot (410).
+// isExpired reports whether the server forgot a resource version or page (410).
 func isExpired(err error) bool {
 	se, ok := status(err)
 	return ok && (se.Code == http.StatusGone || se.Reason == "Expired")
 }
 
-// IsInvalid reports an object that the server does not accept (422, or 400 for
-// one it cannot read).
+// IsInvalid reports whether the server does not accept an object (422, or 400 for one that it cannot read).
 func IsInvalid(err error) bool {
 	return hasCode(err, http.StatusUnprocessableEntity) || hasCode(err, http.StatusBadRequest)
 }
 
-// OutcomeUnknown reports a change whose outcome is unknown: it was
-// sent, and the answer was lost, came from a gateway, or came too late. The
+// OutcomeUnknown reports whether the outcome of a change is unknown: it was sent, and the answer was lost, came from a gateway, or came too late. The
 // caller has to look.
 func OutcomeUnknown(err error) bool {
 	if se, ok := status(err); ok {
@@ -189,8 +187,8 @@ func OutcomeUnknown(err error) bool {
 	return errors.As(err, &be)
 }
 
-// isBroken reports a connection that was lost, as opposed to one that could not
-// be made: only the former is worth trying again at once.
+// isBroken reports whether a connection was lost, as opposed to one that could not be made: only the former is
+// worth another try at once.
 func isBroken(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errRequestTimeout) {
 		return false
@@ -223,14 +221,13 @@ func Message(err error) string {
 	return ""
 }
 
-// NoAnswer reports a request that the server did not answer: it was not reached, or the
-// answer was lost.
+// NoAnswer reports whether the server did not answer a request: it was not reached, or the answer was lost.
 func NoAnswer(err error) bool {
 	var te *transportError
 	return errors.As(err, &te)
 }
 
-// LostConnection reports that a connection that was there broke: the server, the network
+// LostConnection reports whether a connection that was there broke: the server, the network
 // or the node at its other end went away. A new one may succeed.
 func LostConnection(err error) bool {
 	var t *transportError
@@ -241,7 +238,7 @@ func LostConnection(err error) bool {
 // another manager.
 const fieldManagerConflict = "FieldManagerConflict"
 
-// IsOwned reports that server-side apply was refused because another manager owns a field.
+// IsOwned reports whether server-side apply was refused because another manager owns a field.
 func IsOwned(err error) bool {
 	var se *StatusError
 	return errors.As(err, &se) && se.Code == http.StatusConflict &&

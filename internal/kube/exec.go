@@ -147,8 +147,7 @@ type upgradeError struct{ err error }
 func (e *upgradeError) Error() string { return e.err.Error() }
 func (e *upgradeError) Unwrap() error { return e.err }
 
-// fallsBack says whether SPDY may work after WebSocket failed: whatever stands
-// between did not upgrade, or the user may only "create" pods/exec, which a
+// fallsBack reports whether SPDY may work after WebSocket failed: a proxy in between did not upgrade, or the user may only "create" pods/exec, which a
 // WebSocket, being a GET, is not.
 func fallsBack(err error) bool {
 	if err == nil {
@@ -166,7 +165,7 @@ func fallsBack(err error) bool {
 	return errors.As(err, &failed) || httpstream.IsHTTPSProxyError(err)
 }
 
-// execResult tells the end of the command from trouble on the way to it.
+// execResult distinguishes the end of the command from a failure of the connection.
 func (c *Client) execResult(ctx context.Context, k call, err error) (int, error) {
 	var exit exec.CodeExitError
 	switch {

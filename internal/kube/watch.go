@@ -133,13 +133,13 @@ func (w *follower[T]) run(ctx context.Context) error {
 	}
 }
 
-// refused says that the server answered and did not want to.
+// refused reports whether the server answered and did not want to.
 func refused(err error) bool {
 	se, ok := status(err)
 	return ok && (se.Code == http.StatusUnauthorized || se.Code == http.StatusForbidden || se.Code == http.StatusNotFound)
 }
 
-// transient says whether following may go on after an error.
+// transient reports whether following may go on after an error.
 func transient(err error) bool {
 	if se, ok := status(err); ok {
 		return se.Code >= 500 || se.Code == http.StatusTooManyRequests

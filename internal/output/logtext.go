@@ -77,7 +77,7 @@ func AppendColorReset(b, text []byte) []byte {
 // maxSequence is the longest color sequence that is understood.
 const maxSequence = 32
 
-// cutOff says whether b is the beginning of a character or of a color sequence.
+// cutOff reports whether b is the beginning of a character or of a color sequence.
 func cutOff(b []byte) bool {
 	if b[0] != 0x1B {
 		return !utf8.FullRune(b)

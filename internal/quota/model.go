@@ -330,7 +330,7 @@ func (b *builder) pendingKnown(q *state.ClusterQueue) bool {
 	return b.told() || b.waiting[q.Name] >= q.Pending
 }
 
-// told reports that all workloads were read, and that the queue of each is known.
+// told reports whether all workloads were read, and that the queue of each is known.
 func (b *builder) told() bool {
 	return b.workloads && (len(b.lost) == 0 || b.complete(kinds.LocalQueue))
 }

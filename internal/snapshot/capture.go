@@ -101,7 +101,7 @@ func managers(r kinds.Resource) string {
 	return ""
 }
 
-// isManager reports that one object, by plural.group and name.
+// isManager reports whether one object, by plural.group and name.
 func isManager(resource, name string) bool {
 	return resource == kinds.ConfigMap.FullName() && name == managerConfig || resource == kinds.Deployment.FullName() && name == managerDeployment
 }

@@ -137,7 +137,7 @@ func suspects(list []json.RawMessage) []json.RawMessage {
 	return out
 }
 
-// suspect reports that an object may have a bad quantity. It only looks for the
+// suspect reports whether an object may have a bad quantity. It only looks for the
 // names of the fields, which is fast: most files are as they were written.
 func suspect(raw []byte) bool {
 	within := false // a map of quantities

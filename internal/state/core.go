@@ -12,7 +12,7 @@ type Namespace struct {
 	Phase string
 }
 
-// Managed reports a namespace that SageMaker HyperPod task governance made.
+// Managed reports whether SageMaker HyperPod task governance made the namespace.
 func (n Namespace) Managed() bool { return n.Labels[kinds.ManagedQueueLabel] == "true" }
 
 // Team returns the team (quota allocation) of a managed namespace; "" if none.

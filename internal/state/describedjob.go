@@ -21,7 +21,7 @@ func (w *describedJob) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// whole is job with the pods that a runtime describes.
+// whole returns job with the pods that a runtime describes.
 func (w *describedJob) whole(ctx context.Context, k kinds.Job, runtimes *Runtimes) Job {
 	read := describedJob{raw: runtimes.wholeJSON(ctx, k, w.raw)}
 	return read.job(k)

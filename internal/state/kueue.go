@@ -166,7 +166,7 @@ type ResourceUsage struct {
 	Borrowed resource.Quantity `json:"borrowed"`
 }
 
-// LocalQueue is a namespace's way to a ClusterQueue.
+// LocalQueue gives a namespace access to a ClusterQueue.
 type LocalQueue struct {
 	Meta
 	ClusterQueue                 string

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// stamp is a time as it is found in objects. Whatever is not a time is the zero
-// time: one odd field must not hide an object.
+// stamp is a time in an object. A value that is not a time becomes the zero time: one invalid field must not
+// hide an object.
 type stamp struct{ time.Time }
 
 func (s *stamp) UnmarshalJSON(b []byte) error {

@@ -1,4 +1,4 @@
-// Package words holds how counts, amounts, ages and Kueue's reasons read on every
+// Package words holds how counts, lists, amounts, ages and Kueue's reasons read on every
 // screen and in every message, so that one thing has one name everywhere. It
 // depends on no other package of this module.
 package words

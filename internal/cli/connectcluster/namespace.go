@@ -79,7 +79,7 @@ func program() string {
 	return own
 }
 
-// same reports that two paths lead to the same file.
+// same reports whether two paths lead to the same file.
 func same(a, b string) bool {
 	x, errX := filepath.EvalSymlinks(a)
 	y, errY := filepath.EvalSymlinks(b)

@@ -170,7 +170,7 @@ func (f *feed) session(ctx context.Context, c *factory.Cluster, reconnect func(c
 	}
 }
 
-// silent reports that there were figures, and that no list answers any more.
+// silent reports whether there were figures, and that no list answers any more.
 func (f *feed) silent() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

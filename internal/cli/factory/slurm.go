@@ -48,7 +48,7 @@ func OnScheduler[O any](ctx context.Context, f *Factory, o O, slurm func(context
 	return kubernetes(ctx, o)
 }
 
-// SlurmInstead reports that a command on clusters of AWS works on the Slurm cluster of this
+// SlurmInstead reports whether a command on clusters of AWS works on the Slurm cluster of this
 // machine: --scheduler or the setting chooses Slurm, or nothing names a Kubernetes cluster and
 // other reports that nothing names one of AWS.
 func (f *Factory) SlurmInstead(other bool) bool {
@@ -107,7 +107,7 @@ func (f *Factory) named() string {
 	return live(f.Global)
 }
 
-// withoutKubernetes reports that no kubeconfig and no pod names a cluster.
+// withoutKubernetes reports whether no kubeconfig and no pod names a cluster.
 func (f *Factory) withoutKubernetes() bool {
 	_, err := kube.Locate(kube.Location{Context: f.Config.Context}, f.Env)
 	return errors.Is(err, kube.ErrNoCluster)

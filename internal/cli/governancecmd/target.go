@@ -34,7 +34,7 @@ func (t *targetFlags) add(f *factory.Factory, cmd *cobra.Command) {
 		Words: []string{plan.Kueue, plan.SageMaker}})
 }
 
-// remote reports that SageMaker is meant.
+// remote reports whether SageMaker is meant.
 func (t *targetFlags) remote() bool {
 	return t.target == plan.SageMaker || t.target == "" && t.cluster != ""
 }

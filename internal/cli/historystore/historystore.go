@@ -127,7 +127,7 @@ func Explain(err error, doing, dir string) error {
 	return e
 }
 
-// Gap reports that the samples before a time are too long ago for conditions alone to tell what happened since.
+// Gap reports whether the samples before a time are too long ago for conditions alone to tell what happened since.
 func Gap(last, now time.Time, pace time.Duration) bool {
 	return last.IsZero() || now.Sub(last) > time.Duration(history.Slack*float64(pace))
 }

@@ -217,7 +217,7 @@ func cannotListen(job string, e *forward.ListenError) error {
 	return errs.Wrap(e.Err, what).Suggest(anyPort)
 }
 
-// inUse reports that another program has the port. Windows has an error of its own.
+// inUse reports whether another program has the port. Windows has an error of its own.
 func inUse(err error) bool {
 	return errors.Is(err, syscall.EADDRINUSE) || strings.Contains(err.Error(), "Only one usage of each socket address")
 }

@@ -40,10 +40,10 @@ func throttled(err error) bool { return slices.Contains(throttledCodes, codeOf(e
 // errNoCredentials is the cause of errors about credentials that the SDK does not find.
 var errNoCredentials = errors.New("get credentials")
 
-// IsConflict reports that another caller is changing the resource, or that it is in use.
+// IsConflict reports whether another caller is changing the resource, or that it is in use.
 func IsConflict(err error) bool { return slices.Contains(conflictCodes, codeOf(err)) }
 
-// IsNotFound reports that the resource does not exist.
+// IsNotFound reports whether the resource does not exist.
 func IsNotFound(err error) bool { return slices.Contains(notFoundCodes, codeOf(err)) }
 
 // explain turns an error of the SDK into one for people. action is the IAM action that

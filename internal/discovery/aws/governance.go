@@ -157,7 +157,7 @@ func Capacity(c clusters.Cluster) map[string]int {
 	return out
 }
 
-// Answered reports that AWS answered a request with an error. Without an answer it is unknown whether the
+// Answered reports whether AWS answered a request with an error. Without an answer it is unknown whether the
 // request was carried out.
 func Answered(err error) bool {
 	code, status := codeOf(err), 0

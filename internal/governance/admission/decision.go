@@ -30,7 +30,7 @@ const (
 	Never Outcome = "Never"
 )
 
-// Starts reports that the workload would get its quota now, if need be by
+// Starts reports whether the workload would get its quota now, if need be by
 // preempting others.
 func (o Outcome) Starts() bool { return o == Admitted || o == AdmittedByPreempting }
 

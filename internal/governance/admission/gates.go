@@ -110,7 +110,7 @@ func (t *gateTable) index(f featuregate.Feature) int {
 	return -1
 }
 
-// Enabled says whether a gate is on.
+// Enabled reports whether a gate is on.
 func (t *gateTable) Enabled(f featuregate.Feature) bool {
 	if i := t.index(f); i >= 0 {
 		return (*t.on.Load())[i]

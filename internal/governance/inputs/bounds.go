@@ -32,7 +32,7 @@ type Unseen struct {
 	Waiting bool
 }
 
-// Any reports that there is something unseen.
+// Any reports whether there is something unseen.
 func (u *Unseen) Any() bool { return len(u.Tree) > 0 || u.Holders || u.Waiting }
 
 // Unseen looks at the surroundings of a ClusterQueue that was read.

@@ -121,7 +121,7 @@ func add[T client.Object](to []client.Object, objects []T) []client.Object {
 	return to
 }
 
-// Partial reports that quotas, queues or workloads of others could not be read,
+// Partial reports whether quotas, queues or workloads of others could not be read,
 // so that answers hold only as far as can be seen.
 func (in *Inputs) Partial() bool {
 	for _, m := range in.Missing {

@@ -271,7 +271,7 @@ func fieldsOf(want, have any) []string {
 	return out
 }
 
-// lower reports that some quota or limit falls.
+// lower reports whether some quota or limit falls.
 func lower(from, to *kueue.ClusterQueueSpec) bool {
 	type at struct{ flavor, resource string }
 	amounts := func(s *kueue.ClusterQueueSpec) (nominal, most map[at]int64) {

@@ -75,7 +75,7 @@ func (t *mapper) classes(before *Objects, to *Document) error {
 	return nil
 }
 
-// Lowers reports that some quota or limit of a team falls.
+// Lowers reports whether some quota or limit of a team falls.
 func Lowers(from, to *Team, m Mapping) bool {
 	a, err := newMapper(m).spec(from)
 	if err != nil {

@@ -203,7 +203,7 @@ func updatePolicy(r *Resource, p *policy.ClusterPolicy, changes []policy.Change,
 	return plain(in)
 }
 
-// Matches reports that a resource is as a request wants it: a request whose answer was
+// Matches reports whether a resource is as a request wants it: a request whose answer was
 // lost has been carried out, or somebody made the same change.
 func Matches(r *Resource, request JSON) bool {
 	have := plain(JSON{"ComputeQuotaConfig": r.Config, "ComputeQuotaTarget": r.Target, "SchedulerConfig": r.Config, "ActivationState": r.Activation, "Description": r.Description})

@@ -96,7 +96,7 @@ func Between(a, b string, c Case) []Difference {
 	return out
 }
 
-// in reports that a version has the change: it is not older than the first release with it of its minor version, or its
+// in reports whether a version has the change: it is not older than the first release with it of its minor version, or its
 // minor version is later than all of them.
 func (d Difference) in(v *version.Version) bool {
 	for _, s := range d.Since {

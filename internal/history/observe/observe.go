@@ -68,7 +68,7 @@ func Of(s *state.State, events []state.Event, projectLabel string) history.Obser
 	return o
 }
 
-// complete reports that all jobs and workloads could be read, of the kinds that the cluster has. Where some lists over all
+// complete reports whether all jobs and workloads could be read, of the kinds that the cluster has. Where some lists over all
 // namespaces are forbidden, it returns the namespaces whose jobs and workloads could all be read.
 func complete(s *state.State) (all bool, in []string) {
 	all, in = true, slices.Clone(s.Fallback)

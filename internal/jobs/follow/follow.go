@@ -176,7 +176,7 @@ func (f *follower) start(ctx context.Context, r kinds.Resource, namespace string
 }
 
 // lose notes what may not be followed, for Scope.Missing before Synced, or at once after
-// it. Nobody misses an optional kind. It is called with the lock held.
+// it. A missing optional kind is not reported. It is called with the lock held.
 func (f *follower) lose(m state.Missing, optional bool) {
 	switch {
 	case optional:

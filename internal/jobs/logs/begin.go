@@ -46,7 +46,7 @@ func (f *follower) choose(pods []pick.Pod) ([]pick.Pod, error) {
 	return chosen, err
 }
 
-// complete says whether all pods that the job wants are there.
+// complete reports whether all pods that the job wants are there.
 func (f *follower) complete(pods []pick.Pod) bool {
 	wanted := int64(0)
 	for _, r := range f.job.Roles {

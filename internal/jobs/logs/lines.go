@@ -60,7 +60,7 @@ func (s *splitter) next() ([]Line, error) {
 	return s.lines, err
 }
 
-// begun says whether the beginning of a line holds more than its stamp.
+// begun reports whether the beginning of a line holds more than its stamp.
 func (s *splitter) begun(b []byte) bool {
 	if s.mid {
 		return true
@@ -69,7 +69,7 @@ func (s *splitter) begun(b []byte) bool {
 	return i > 0 && i+1 < len(b) || i < 0 && len(b) > maxStamp
 }
 
-// whole says whether the end of a log can be given away as it is: it is not a
+// whole reports whether the end of a log can be given away as it is: it is not a
 // stamp that was cut off.
 func (s *splitter) whole(b []byte) bool {
 	return s.begun(b) || b[0] < '0' || b[0] > '9'

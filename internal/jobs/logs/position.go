@@ -29,7 +29,7 @@ type position struct {
 	resumed bool
 	seen    map[int64]int // what comes again after a resume
 
-	// Of the line that is passing by:
+	// Of the current line:
 	skip bool // it was given before
 	cut  int  // bytes of it that were given before
 }
@@ -38,7 +38,7 @@ func newPosition() *position {
 	return &position{first: math.MaxInt64, last: math.MinInt64, floor: math.MinInt64, open: math.MinInt64}
 }
 
-// begun says whether anything was given.
+// begun reports whether anything was given.
 func (p *position) begun() bool { return p.given }
 
 // resume prepares for reading again, and returns from when. Lines that are still

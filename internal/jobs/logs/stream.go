@@ -39,7 +39,7 @@ type stream struct {
 	notice func(error) error
 
 	pos    *position
-	passed bool // the line that is passing by matches
+	passed bool // the current line matches
 
 	// before is the stream of the run before; this one begins when it is done.
 	before *stream
@@ -130,8 +130,8 @@ func (s *stream) run(ctx context.Context) error {
 			}
 		}
 		if tries++; tries > 1 || err == nil {
-			// A log that ended of itself has a reason: the container's end, of which
-			// the watch will tell. When it does not, the log is asked for again.
+			// A log that ended by itself has a reason: the end of the container, which the watch reports. If it does
+			// not, the log is requested again.
 			pause = min(max(2*pause, 250*time.Millisecond), maxPause)
 		}
 		if err := s.wait(ctx, pause); err != nil {
@@ -191,7 +191,7 @@ type containerRun struct {
 	RestartCount int    `json:"restartCount"`
 }
 
-// again says whether a request that was refused may work later.
+// again reports whether a request that was refused may work later.
 func (s *stream) again(err error) bool {
 	if !s.follow {
 		return false
@@ -202,14 +202,14 @@ func (s *stream) again(err error) bool {
 	return !kube.IsForbidden(err) && !kube.IsUnauthorized(err) && !kube.IsNotFound(err) && !kube.IsInvalid(err)
 }
 
-// sinkError is an error of the one who takes the lines.
+// sinkError is an error of the sink.
 type sinkError struct{ err error }
 
 func (e sinkError) Error() string { return e.err.Error() }
 func (e sinkError) Unwrap() error { return e.err }
 
-// read makes one request and gives on what comes of it. nil is the log's end.
-// opened: the server had begun to answer.
+// read makes one request and passes on what it returns. nil is the end of the log; opened means that the server
+// began to answer.
 func (s *stream) read(ctx context.Context, follow bool) (opened bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -124,7 +124,7 @@ func (d Download) again(ctx context.Context, try int, before *int64, now int64, 
 	return try, d.backoff(ctx, try, cause)
 }
 
-// complete reports that the archive has ended: with two blocks of zeros.
+// complete reports whether the archive has ended: with two blocks of zeros.
 func (r *received) complete() bool { return r.zero >= 2*512 }
 
 // same reports whether the pod's archive begins as the one that was received.

@@ -52,7 +52,7 @@ func (e *CommandError) Error() string {
 	return fmt.Sprintf("%s exited with code %d: %s", e.Command, e.Code, e.Message)
 }
 
-// NotFound reports that the path does not exist in the pod.
+// NotFound reports whether the path does not exist in the pod.
 func (e *CommandError) NotFound() bool {
 	return strings.Contains(e.Message, "No such file or directory") || strings.Contains(e.Message, "can't change directory")
 }

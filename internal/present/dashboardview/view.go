@@ -85,7 +85,7 @@ func (s *Snapshot) Age(now time.Time) string {
 	return "old figures: " + output.Safe(strings.Join(parts, ", "))
 }
 
-// unknown reports that nothing could be read of a kind.
+// unknown reports whether nothing could be read of a kind.
 func (s *Snapshot) unknown(r kinds.Resource, read int) bool {
 	return read == 0 && len(s.State.MissingOf(r)) > 0
 }

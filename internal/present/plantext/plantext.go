@@ -308,7 +308,7 @@ func visible(p *plan.Plan) []policy.Finding {
 	return slices.DeleteFunc(slices.Clone(p.Findings), func(f policy.Finding) bool { return f.Code == policy.OverCapacity })
 }
 
-// foreseen reports that the simulation already says that quota exceeds capacity.
+// foreseen reports whether the simulation already says that quota exceeds capacity.
 func foreseen(c *plan.Consequences) bool {
 	return c != nil && slices.ContainsFunc(c.Problems, func(p simulate.Problem) bool {
 		return p.Code == quota.OverCapacity && p.Change == simulate.Added

@@ -90,7 +90,7 @@ func (r Rules) Position(w *state.Workload, all []state.Workload) (position, of i
 	return min(position, of), of
 }
 
-// depends reports that the order of some workloads depends on Kueue's
+// depends reports whether the order of some workloads depends on Kueue's
 // configuration.
 func depends(waiting []state.Workload) bool {
 	return slices.ContainsFunc(waiting, func(w state.Workload) bool {

@@ -128,7 +128,7 @@ func (s *sim) startPod(o *store.Object, m map[string]any, pod *corev1.Pod, node 
 	return err
 }
 
-// startHeld starts pods whose missing objects have come.
+// startHeld starts pods whose missing objects exist now.
 func (s *sim) startHeld() error {
 	for _, o := range s.st.List(kinds.Pod.FullName(), "") {
 		node := object.Text(o.Map(), "spec", "nodeName")

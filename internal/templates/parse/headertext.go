@@ -88,7 +88,7 @@ type Change struct {
 	Defaults, Fix, Require, FixPaths []string
 }
 
-// Empty reports that nothing changes.
+// Empty reports whether nothing changes.
 func (c Change) Empty() bool {
 	return c.Help == "" && len(c.Defaults)+len(c.Fix)+len(c.Require)+len(c.FixPaths) == 0
 }

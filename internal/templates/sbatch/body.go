@@ -87,7 +87,7 @@ func extent(lines []string) (n int, closed bool) {
 // mostLines is how long a statement may be.
 const mostLines = 200
 
-// balanced reports that brackets are closed.
+// balanced reports whether brackets are closed.
 func balanced(list []word) bool {
 	depth := 0
 	for _, w := range list {

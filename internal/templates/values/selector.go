@@ -19,7 +19,7 @@ type Selector struct {
 	Weights   []int
 }
 
-// Empty reports that there are no requirements.
+// Empty reports whether there are no requirements.
 func (s Selector) Empty() bool { return len(s.Required) == 0 && len(s.Preferred) == 0 }
 
 // ParseSelector reads the value of --label-selector: JSON, either
