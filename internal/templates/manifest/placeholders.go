@@ -36,7 +36,7 @@ type Mention struct {
 // Mentioned returns the placeholder of a match by its groups.
 func Mentioned(groups []string) Mention { return Mention{groups[0], groups[1] + groups[3], groups[2]} }
 
-// Kept reports text that only looks like a placeholder: $$NAME.
+// Kept reports whether the text only looks like a placeholder: $$NAME.
 func (m Mention) Kept() bool { return strings.HasPrefix(m.Text, "$$") }
 
 // Fallback returns the default of the placeholder.

@@ -45,13 +45,13 @@ func (t Tree) At() Position {
 	return Position{t.node.Line, t.node.Column}
 }
 
-// IsNull reports a value that is empty or missing.
+// IsNull reports whether the value is empty or missing.
 func (t Tree) IsNull() bool { return t.node == nil || t.node.Kind == ScalarNode && t.node.Value == nil }
 
-// IsMap reports a map.
+// IsMap reports whether the value is a map.
 func (t Tree) IsMap() bool { return t.node != nil && t.node.Kind == MapNode }
 
-// IsList reports a list.
+// IsList reports whether the value is a list.
 func (t Tree) IsList() bool { return t.node != nil && t.node.Kind == ListNode }
 
 // Get returns the value of a map's key, the zero Tree if the map does not have it.

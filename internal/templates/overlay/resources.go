@@ -107,7 +107,7 @@ func (r resourceLists) dropExcept(match func(string) bool, keep string) {
 	}
 }
 
-// dropZero removes devices that none are asked of: an instance type without EFA
+// dropZero removes devices with a request of 0: an instance type without EFA
 // makes 0 of a placeholder, which a queue that does not know EFA may refuse.
 func (r resourceLists) dropZero() {
 	for _, list := range []string{"requests", "limits"} {

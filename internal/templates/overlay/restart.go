@@ -90,8 +90,8 @@ func (s *job) restartReplicas(j *jobobject.View, meta map[string]any) error {
 	return nil
 }
 
-// noteResumeNamespace tells of namespaces that HyperPod's automatic resume does
-// not look at, by its documentation.
+// noteResumeNamespace notes a namespace in which HyperPod's automatic resume has no effect, according to its
+// documentation.
 func (s *job) noteResumeNamespace(ns string) {
 	if ns != "kubeflow" && !strings.HasPrefix(ns, "hyperpod") {
 		s.Notef("HyperPod resumes jobs only in namespaces named kubeflow or hyperpod...; this one is %s", ns)

@@ -27,7 +27,7 @@ type brokenText struct {
 func (b *brokenText) Error() string   { return errors.Join(b.faults...).Error() }
 func (b *brokenText) Unwrap() []error { return b.faults }
 
-// screenful is how many faults an error tells.
+// screenful is the number of faults that an error lists.
 const screenful = 20
 
 // broken returns the error for a template with faults. It lists at most so many.

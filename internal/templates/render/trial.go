@@ -183,7 +183,7 @@ func follow(n *manifest.Node, path string) way {
 	return w
 }
 
-// explained reports a fault that only follows from another one.
+// explained reports whether a fault only follows from another one.
 func explained(tree *manifest.Node, f *validate.Fault, at *manifest.Node) bool {
 	return slices.ContainsFunc(f.Unless, func(path string) bool {
 		if path == validate.Below {

@@ -4,7 +4,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// Own reports a manifest of the user: a file without a header, or a copy of a job. A flag changes the field that
+// Own reports whether the manifest is the user's own: a file without a header, or a copy of a job. A flag changes the field that
 // it names there, and nothing that follows from it.
 func (s *Plan) Own() bool { return s.Template.Plain || s.Template.Verbatim }
 

@@ -64,7 +64,7 @@ func (s *Plan) addMentioned(values map[string]any, job *jobobject.View) {
 	}
 }
 
-// needsNoScript reports a command of the user that starts without an entry script.
+// needsNoScript reports whether the user's command starts without an entry script.
 func (s *Plan) needsNoScript() bool {
 	return s.EntryScript == "" && s.Values.Command != "" && Program(s.Launcher) != "torchrun"
 }

@@ -334,7 +334,7 @@ func (r *reader) srun(text string, line, column int) {
 // launcherFlags are options of torchrun that a job gets from its template.
 var launcherFlags = []string{"nnodes", "nproc_per_node", "node_rank", "rdzv_id", "rdzv_backend", "rdzv_endpoint", "rdzv_conf", "master_addr", "master_port", "standalone"}
 
-// launcherFlag reports such an option.
+// launcherFlag reports whether an option is one of them.
 func launcherFlag(text string) bool {
 	name, _, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
 	return strings.HasPrefix(text, "--") && slices.Contains(launcherFlags, strings.ReplaceAll(name, "-", "_"))

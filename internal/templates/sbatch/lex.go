@@ -37,7 +37,7 @@ func (w word) text() (s string, ok bool) {
 	return s, true
 }
 
-// operator reports an unquoted word that separates commands or redirects.
+// operator reports whether an unquoted word separates commands or redirects.
 func (w word) operator() bool {
 	return len(w.parts) == 1 && !w.parts[0].quoted && w.parts[0].kind == literal && strings.ContainsAny(w.parts[0].text, "|&;<>()")
 }

@@ -363,7 +363,7 @@ func deref(t reflect.Type) reflect.Type {
 // helm matches Helm's own words in a script, in which {{ }} alone may belong to another program.
 var helm = regexp.MustCompile(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|toYaml\s)`)
 
-// Foreign reports text of other template languages that is valid YAML.
+// Foreign reports text of other template languages that is also valid YAML.
 func (r *Report) Foreign(n *manifest.Node, at manifest.Location) {
 	manifest.Visit(n, at, func(n *manifest.Node, at manifest.Location) {
 		if s := n.Str(); helm.MatchString(s) || !at.Script && manifest.Foreign.MatchString(s) {

@@ -6,8 +6,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// Beyond these no machine is meant: a quantity that large is a slip of the hand,
-// and the API would cut it to what 64 bits hold.
+// No machine has more than this: a larger quantity is a typing error, and the API would cut it to what 64 bits
+// hold.
 var (
 	mostCPU   = resource.MustParse("1M")  // cores
 	mostBytes = resource.MustParse("1Pi") // memory
