@@ -47,6 +47,30 @@ func Write(path string, write func(*os.File) error) (info os.FileInfo, err error
 	return info, nil
 }
 
+// Replace replaces the file at path, or creates it and its folder, readable by the owner only. It does not wait for the
+// disk: after a crash of the machine the file may be empty. It is for caches.
+func Replace(path string, data []byte) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	sweep(dir, prefix(path))
+	tmp, err := create(dir, prefix(path)+"*"+extension)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = tmp.Close()
+			_ = os.Remove(tmp.Name())
+		}
+	}()
+	if _, err = tmp.Write(data); err != nil {
+		return err
+	}
+	return rename(tmp, path)
+}
+
 // prefix returns the first part of the names of a file's temporary files.
 func prefix(path string) string { return "." + filepath.Base(path) + "." }
 

@@ -38,6 +38,9 @@ type Config struct {
 	// PrometheusTokenFile has the bearer token for it.
 	Prometheus, PrometheusTokenFile string
 
+	// CompletionCache is how long names that completion reads from a cluster are kept; 0 keeps none.
+	CompletionCache time.Duration
+
 	// Path is the configuration file, which need not exist.
 	Path string
 
@@ -164,8 +167,9 @@ func decode(v *viper.Viper, values map[string]Value, path string, env func(strin
 		Context:            v.GetString(keyContext),
 		Scheduler:          v.GetString(keyScheduler),
 		Prometheus:         v.GetString(keyPrometheus), PrometheusTokenFile: folder(keyPrometheusToken),
-		Path:   path,
-		values: values,
+		CompletionCache: v.GetDuration(keyCompletionCache),
+		Path:            path,
+		values:          values,
 	}
 }
 

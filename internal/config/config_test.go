@@ -104,7 +104,7 @@ func TestLayers(t *testing.T) {
 }
 
 func TestEveryKeyByEveryWay(t *testing.T) {
-	value := map[string]string{"output": "json", "color": "never", "request-timeout": "5s", "quiet": "true", "confirm": "preempt", "namespace": "team", "scheduler": Slurm, "prometheus": "https://ada:s3cret@prometheus.example.com"}
+	value := map[string]string{"output": "json", "color": "never", "request-timeout": "5s", "quiet": "true", "confirm": "preempt", "namespace": "team", "scheduler": Slurm, "prometheus": "https://ada:s3cret@prometheus.example.com", "completion-cache": "1m0s"}
 	for _, s := range Settings() {
 		v := value[s.Key]
 		if v == "" {
@@ -155,17 +155,18 @@ func TestEveryKeyByEveryWay(t *testing.T) {
 func same(a, b Config) bool {
 	return a.Output == b.Output && a.Color == b.Color && a.DefaultTemplate == b.DefaultTemplate && a.SandboxDirectory == b.SandboxDirectory &&
 		a.TemplatesDirectory == b.TemplatesDirectory && a.RequestTimeout == b.RequestTimeout && a.Quiet == b.Quiet && a.Confirm == b.Confirm && a.Namespace == b.Namespace &&
-		a.Context == b.Context && a.Scheduler == b.Scheduler && a.Prometheus == b.Prometheus && a.PrometheusTokenFile == b.PrometheusTokenFile
+		a.Context == b.Context && a.Scheduler == b.Scheduler && a.Prometheus == b.Prometheus && a.PrometheusTokenFile == b.PrometheusTokenFile &&
+		a.CompletionCache == b.CompletionCache
 }
 
 func TestWrongFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"output: 3\n":                     "config.yaml:1: invalid output \"3\": must be json, yaml, table or wide\n  found:  a number",
+		"output: 3\n":                     "config.yaml:1: invalid output \"3\": must be json, jsonl, yaml, table or wide\n  found:  a number",
 		"color: auto\nquiet: \"yes\"\n":   "config.yaml:2: invalid quiet \"yes\": must be true or false\n  found:  text",
 		"quiet: 1\n":                      "invalid quiet \"1\": must be true or false\n  found:  a number",
-		"output: [json]\n":                "config.yaml:1: invalid output \"\": must be json, yaml, table or wide\n  found:  a list",
-		"output:\n  format: json\n":       "config.yaml:2: invalid output \"\": must be json, yaml, table or wide\n  found:  a mapping",
-		"output: jsno\n":                  "invalid output \"jsno\": must be json, yaml, table or wide\n  did you mean:  json",
+		"output: [json]\n":                "config.yaml:1: invalid output \"\": must be json, jsonl, yaml, table or wide\n  found:  a list",
+		"output:\n  format: json\n":       "config.yaml:2: invalid output \"\": must be json, jsonl, yaml, table or wide\n  found:  a mapping",
+		"output: jsno\n":                  "invalid output \"jsno\": must be json, jsonl, yaml, table or wide\n  did you mean:  json",
 		"output: jsonpath={.a}\n":         `invalid output "jsonpath={.a}"`,
 		"color: true\n":                   "invalid color \"true\": must be auto, always or never\n  found:  true or false",
 		"request-timeout: 30\n":           "invalid request-timeout \"30\": must be a duration with its unit, for example 2m; 0: no limit\n  did you mean:  30s, 30m",

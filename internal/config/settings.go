@@ -26,6 +26,7 @@ const (
 	keyScheduler          = "scheduler"
 	keyPrometheus         = "prometheus"
 	keyPrometheusToken    = "prometheus-token-file"
+	keyCompletionCache    = "completion-cache"
 )
 
 // The values of confirm.
@@ -66,8 +67,8 @@ func (s setting) variable() string {
 }
 
 var settings = []setting{
-	{keyOutput, "", "json, yaml, table or wide", "default output format",
-		oneOf("json", "yaml", "table", "wide"), func(c *Config, v string) { c.Output = v }, "!!str"},
+	{keyOutput, "", "json, jsonl, yaml, table or wide", "default output format",
+		oneOf("json", "jsonl", "yaml", "table", "wide"), func(c *Config, v string) { c.Output = v }, "!!str"},
 	{keyColor, "auto", "auto, always or never", "when to use color",
 		oneOf("auto", "always", "never"), func(c *Config, v string) { c.Color = v }, "!!str"},
 	{keyDefaultTemplate, "", "the name of a template", "default template of start-job",
@@ -92,6 +93,8 @@ var settings = []setting{
 		address, func(c *Config, v string) { c.Prometheus = v }, "!!str"},
 	{keyPrometheusToken, "", "a file", "file with the bearer token for the Prometheus server",
 		text, func(c *Config, v string) { c.PrometheusTokenFile = v }, "!!str"},
+	{keyCompletionCache, "15s", "a duration with its unit, for example 30s; 0: off", "how long shell completion keeps names that it read from a cluster",
+		duration, func(c *Config, v string) { c.CompletionCache, _ = time.ParseDuration(v) }, "!!str"},
 }
 
 // Settings describes every key.

@@ -33,6 +33,7 @@ type Target struct {
 	Config    *rest.Config
 	Context   string
 	Cluster   string
+	User      string // its name in the kubeconfig; "" for none
 	Namespace string // of the context; "" when it has none
 	Server    string
 	InCluster bool
@@ -75,7 +76,7 @@ func locate(l Location, env func(string) string, podDir string) (Target, error) 
 	// Waiting is the server's business (API priority and fairness) and the
 	// limiter's; a client-side rate limit only makes many small requests slow.
 	cfg.QPS = -1
-	return Target{Config: cfg, Context: name, Cluster: c.Cluster, Namespace: c.Namespace, Server: serverName(cfg.Host)}, nil
+	return Target{Config: cfg, Context: name, Cluster: c.Cluster, User: c.AuthInfo, Namespace: c.Namespace, Server: serverName(cfg.Host)}, nil
 }
 
 // load reads the files of the rules.

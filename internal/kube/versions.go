@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -239,18 +240,7 @@ func (v *versionCache) store(group string, g *groupVersions) {
 	if g != nil {
 		v.disk[group] = *g
 	}
-	data, err := json.Marshal(v.disk)
-	if err != nil || os.MkdirAll(v.dir, 0o700) != nil {
-		return
+	if data, err := json.Marshal(v.disk); err == nil {
+		_ = atomicfile.Replace(v.path(), data)
 	}
-	tmp, err := os.CreateTemp(v.dir, "versions-*")
-	if err != nil {
-		return
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if cerr := tmp.Close(); err != nil || cerr != nil {
-		return
-	}
-	_ = os.Rename(tmp.Name(), v.path())
 }

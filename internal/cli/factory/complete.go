@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/namecache"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
@@ -156,8 +159,36 @@ func listMeta(ctx context.Context, f *Factory, r kinds.Resource, namespace, sele
 	if err != nil {
 		return nil, err
 	}
-	page, err := kube.List[meta](ctx, c.Client, r, namespace, kube.ListOptions{MetadataOnly: true, LabelSelector: selector})
-	return page.Items, err
+	return namecache.Recall(c.Names, func() ([]meta, error) {
+		page, err := kube.List[meta](ctx, c.Client, r, namespace, kube.ListOptions{MetadataOnly: true, LabelSelector: selector})
+		return page.Items, err
+	}, r.Group, r.Version, r.Plural, namespace, selector)
+}
+
+// nameCache returns the cache of the names of a cluster. Who runs the completion, and with which kubeconfig, is part of
+// its identity: users with other permissions see other names.
+func (f *Factory) nameCache(t kube.Target) *namecache.Cache {
+	dir, err := config.CacheDir(f.Env)
+	if err != nil {
+		return nil
+	}
+	as := t.Config.Impersonate
+	return namecache.Open(filepath.Join(dir, "completion"), f.Config.CompletionCache, f.Now,
+		f.Version, t.Server, t.User, as.UserName, strings.Join(as.Groups, ","), f.Global.Kubeconfig, f.Env("KUBECONFIG"))
+}
+
+// forgetting makes the first request that changes something empty the cache, so that the next completion finds what the
+// command created.
+func forgetting(names *namecache.Cache, observe func(kube.Request)) func(kube.Request) {
+	var once sync.Once
+	return func(r kube.Request) {
+		if r.Method != http.MethodGet {
+			once.Do(names.Forget)
+		}
+		if observe != nil {
+			observe(r)
+		}
+	}
 }
 
 func list(ctx context.Context, f *Factory, r kinds.Resource, namespace, selector string) ([]string, error) {
@@ -225,9 +256,12 @@ func Priorities(ctx context.Context, f *Factory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := kube.List[priority](ctx, c.Client, r, "", kube.ListOptions{})
+	found, err := namecache.Recall(c.Names, func() ([]priority, error) {
+		page, err := kube.List[priority](ctx, c.Client, r, "", kube.ListOptions{})
+		return page.Items, err
+	}, r.Group, r.Version, r.Plural, "values")
 	var out []string
-	for _, p := range page.Items {
+	for _, p := range found {
 		out = append(out, described(p.Metadata.Name, fmt.Sprintf("value %d", p.Value)))
 	}
 	return out, err

@@ -3,13 +3,21 @@ package factory
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 )
 
@@ -33,5 +41,66 @@ func TestJobsOfTheKindsThatCanBeListed(t *testing.T) {
 	names, err := Jobs(t.Context(), f)
 	if !slices.ContainsFunc(names, func(n string) bool { return Word(n) == "vit-huge" }) || !kube.IsForbidden(err) {
 		t.Errorf("%v, %v", names, err)
+	}
+}
+
+// TestNamesAreKept: completion asks a server once for the same names, and again after a command that changes something.
+func TestNamesAreKept(t *testing.T) {
+	box, err := sandbox.Create(t.Context(), filepath.Join(t.TempDir(), "lab"+sandbox.Extension), "enterprise", sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var requests atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		box.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	home := t.TempDir()
+	kubeconfig := filepath.Join(home, "kubeconfig")
+	if err := os.WriteFile(kubeconfig, fmt.Appendf(nil, "apiVersion: v1\nkind: Config\ncurrent-context: a\nclusters: [{name: c, cluster: {server: %q}}]\n"+
+		"contexts: [{name: a, context: {cluster: c, user: alice}}, {name: b, context: {cluster: c, user: bob}}]\nusers: [{name: alice, user: {}}, {name: bob, user: {}}]\n", server.URL), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"HOME": home, "USERPROFILE": home, "XDG_CACHE_HOME": filepath.Join(home, "cache"), "KUBECONFIG": kubeconfig}
+	run := func(context string, lasting time.Duration) *Factory {
+		return &Factory{Env: func(name string) string { return env[name] }, Now: time.Now, IO: &output.IO{Err: io.Discard},
+			Global: Global{Namespace: "hyperpod-ns-researchers", Context: context, Quiet: true}, Config: config.Config{CompletionCache: lasting}}
+	}
+	// complete returns the number of requests of all lookups.
+	complete := func(f *Factory) int {
+		t.Helper()
+		before := requests.Load()
+		f.completing = true
+		for _, lookup := range []Lookup{Jobs, Selectors, Queues, Priorities, Namespaces} {
+			words, err := lookup(t.Context(), f)
+			if err != nil || len(words) == 0 {
+				t.Fatalf("%v, %v", words, err)
+			}
+		}
+		return int(requests.Load() - before)
+	}
+	if n := complete(run("a", time.Hour)); n == 0 {
+		t.Fatal("no requests: this is not the server's data")
+	}
+	if n := complete(run("a", time.Hour)); n != 0 {
+		t.Errorf("%d requests for names that were read before", n)
+	}
+	if n := complete(run("b", time.Hour)); n == 0 {
+		t.Error("another user gets the names of the first")
+	}
+	if n := complete(run("a", 0)); n == 0 {
+		t.Error("names are kept although the setting forbids it")
+	}
+	c, err := run("a", time.Hour).Cluster(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(t.Context(), kinds.PyTorchJob.Resource, "hyperpod-ns-researchers", "vit-huge", kube.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	words, err := Jobs(t.Context(), run("a", time.Hour))
+	if err != nil || len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return Word(w) == "vit-huge" }) {
+		t.Errorf("after the deletion: %v, %v", words, err)
 	}
 }

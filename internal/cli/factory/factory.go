@@ -25,6 +25,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/namecache"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/choices"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
@@ -119,6 +120,9 @@ type Cluster struct {
 	// Now is the cluster's clock: the sandbox's may be ahead of the wall clock, a
 	// snapshot's stands at the time it was taken.
 	Now func() time.Time
+
+	// Names keeps what completion reads; nil for a sandbox, a snapshot, and where it is switched off.
+	Names *namecache.Cache
 
 	// lastNamespace returns the namespace of the last command that worked, or "".
 	lastNamespace func() string
@@ -276,11 +280,15 @@ func (f *Factory) kubeconfig() (*Cluster, error) {
 	}
 	options := f.clientOptions()
 	f.namePlugin(t.Config.ExecProvider, options)
+	names := f.nameCache(t)
+	if !f.completing {
+		options.Observe = forgetting(names, options.Observe)
+	}
 	c, err := kube.New(t.Config, options)
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{Client: c, Context: t.Context, ContextNamespace: t.Namespace, ClusterName: t.Cluster, Now: f.Now}, nil
+	return &Cluster{Client: c, Context: t.Context, ContextNamespace: t.Namespace, ClusterName: t.Cluster, Now: f.Now, Names: names}, nil
 }
 
 // namePlugin names the program of a kubeconfig that will run for credentials, with --debug:

@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/namecache"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -190,15 +191,16 @@ func Complete(ctx context.Context, f *factory.Factory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := state.Want{ClusterQueues: true}
-	Scope{}.Fallbacks(c, &w)
-	s, err := state.Load(ctx, c.Client, w, c.Now())
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, q := range s.ClusterQueues {
-		out = append(out, quota.TeamOf(q.Name))
-	}
-	return out, nil
+	return namecache.Recall(c.Names, func() (out []string, err error) {
+		w := state.Want{ClusterQueues: true}
+		Scope{}.Fallbacks(c, &w)
+		s, err := state.Load(ctx, c.Client, w, c.Now())
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range s.ClusterQueues {
+			out = append(out, quota.TeamOf(q.Name))
+		}
+		return out, nil
+	}, "teams", f.Global.Namespace)
 }
