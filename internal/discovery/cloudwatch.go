@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/client-go/rest"
 
@@ -13,14 +14,16 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-var eksName = regexp.MustCompile(`^arn:aws[a-z-]*:eks:[a-z0-9-]+:\d{12}:cluster/([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
+var eksName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^arn:aws[a-z-]*:eks:[a-z0-9-]+:\d{12}:cluster/([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
+})
 
 // EKSName returns the name of an EKS cluster, from the ARN that its kubeconfig uses as a name, or from the
 // arguments of its credential plugin (`aws eks get-token --cluster-name NAME`, `aws-iam-authenticator token -i
 // NAME`). It is "" if neither has it.
 func EKSName(cfg *rest.Config, names ...string) string {
 	for _, n := range names {
-		if m := eksName.FindStringSubmatch(n); m != nil {
+		if m := eksName().FindStringSubmatch(n); m != nil {
 			return m[1]
 		}
 	}

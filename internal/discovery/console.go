@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Site is a cluster as the AWS console knows it.
@@ -14,15 +15,17 @@ type Site struct {
 }
 
 var (
-	eksARN  = regexp.MustCompile(`^arn:(aws[a-z-]*):eks:([a-z0-9-]+):\d{12}:cluster/`)
-	eksHost = regexp.MustCompile(`\.([a-z]{2}(?:-[a-z]+)+-\d+)\.eks\.amazonaws\.com(\.cn)?$`)
+	eksARN  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^arn:(aws[a-z-]*):eks:([a-z0-9-]+):\d{12}:cluster/`) })
+	eksHost = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\.([a-z]{2}(?:-[a-z]+)+-\d+)\.eks\.amazonaws\.com(\.cn)?$`)
+	})
 )
 
 // SiteOf returns where an EKS cluster is, from the name in its kubeconfig (`aws eks update-kubeconfig` uses the
 // cluster's ARN) or from the address of its server.
 func SiteOf(server string, names ...string) (Site, bool) {
 	for _, n := range names {
-		if m := eksARN.FindStringSubmatch(n); m != nil {
+		if m := eksARN().FindStringSubmatch(n); m != nil {
 			return Site{Partition: m[1], Region: m[2]}, true
 		}
 	}
@@ -30,7 +33,7 @@ func SiteOf(server string, names ...string) (Site, bool) {
 	if err != nil {
 		return Site{}, false
 	}
-	m := eksHost.FindStringSubmatch(strings.ToLower(u.Hostname()))
+	m := eksHost().FindStringSubmatch(strings.ToLower(u.Hostname()))
 	if m == nil {
 		return Site{}, false
 	}
@@ -63,12 +66,12 @@ func (s Site) Console() string {
 	return ""
 }
 
-var clusterName = regexp.MustCompile(`^[A-Za-z0-9](-*[A-Za-z0-9]){0,62}$`)
+var clusterName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9](-*[A-Za-z0-9]){0,62}$`) })
 
 // ClusterConsole returns the console page of a HyperPod cluster, "" if it is unknown.
 func (s Site) ClusterConsole(cluster string) string {
 	base := s.Console()
-	if base == "" || !clusterName.MatchString(cluster) {
+	if base == "" || !clusterName().MatchString(cluster) {
 		return ""
 	}
 	return base + "/sagemaker/home?region=" + s.Region + "#/cluster-management/" + cluster

@@ -106,7 +106,7 @@ func (c *checker) policy() {
 	if p == nil {
 		return
 	}
-	if p.Name != "" && !allocationName.MatchString(p.Name) {
+	if p.Name != "" && !allocationName().MatchString(p.Name) {
 		c.add(BadName, "policy.name", Finding{Text: p.Name})
 	}
 	c.description("policy.description", "", p.Description)
@@ -141,7 +141,7 @@ func (c *checker) description(path, team, text string) {
 }
 
 func (c *checker) name(path, team, name string) {
-	if name != "" && !teamName.MatchString(name) || len(name) > maxTeam {
+	if name != "" && !teamName().MatchString(name) || len(name) > maxTeam {
 		c.add(BadName, path, Finding{Team: team, Text: name})
 	}
 }
@@ -158,7 +158,7 @@ func (c *checker) teams() {
 			continue
 		}
 		teams[t.Team] = true
-		if t.Name != "" && !allocationName.MatchString(t.Name) {
+		if t.Name != "" && !allocationName().MatchString(t.Name) {
 			c.add(BadName, path+".name", Finding{Team: t.Team, Text: t.Name})
 		}
 		if allocations[t.AllocationName()] {

@@ -91,7 +91,7 @@ func (x *exporter) policy() {
 	var ranks []Rank
 	for _, c := range x.live.Classes {
 		name, ok := strings.CutSuffix(c.Name, prioritySuffix)
-		if ok && teamName.MatchString(name) && c.Value >= 0 && c.Value <= maxWeight {
+		if ok && teamName().MatchString(name) && c.Value >= 0 && c.Value <= maxWeight {
 			p.PriorityClasses = append(p.PriorityClasses, PriorityClass{name, int(c.Value)})
 		} else {
 			ranks = append(ranks, Rank{c.Name, int(c.Value)})
@@ -141,7 +141,7 @@ var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 func (x *exporter) name(queue string) string {
 	base := strings.Trim(notInName.ReplaceAllString(strings.ToLower(quota.TeamOf(queue)), "-"), "-")
 	base = strings.Trim(base[:min(len(base), maxTeam-3)], "-")
-	if quota.TeamOf(queue) != queue && teamName.MatchString(quota.TeamOf(queue)) {
+	if quota.TeamOf(queue) != queue && teamName().MatchString(quota.TeamOf(queue)) {
 		base = quota.TeamOf(queue)
 	}
 	name := base

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"regexp"
+	"sync"
 	"unicode"
 )
 
@@ -20,8 +21,8 @@ const (
 )
 
 var (
-	teamName       = regexp.MustCompile(`^[a-z0-9](-*[a-z0-9]){0,39}$`)
-	allocationName = regexp.MustCompile(`^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$`)
+	teamName       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9](-*[a-z0-9]){0,39}$`) })
+	allocationName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$`) })
 )
 
 // descriptionRunes are the characters of descriptions.

@@ -29,7 +29,7 @@ func TestServiceModel(t *testing.T) {
 		}
 	}
 	for shape, pattern := range map[string]string{
-		"EntityName": allocationName.String(),
+		"EntityName": allocationName().String(),
 		// The model's own pattern does not limit the length; namespaces and labels do.
 		"ComputeQuotaTargetTeamName": `^[a-z0-9]([-a-z0-9]*[a-z0-9]){0,39}?$`, "ClusterSchedulerPriorityClassName": `^[a-z0-9]([-a-z0-9]*[a-z0-9]){0,39}?$`,
 		"EntityDescription": `^[\p{L}\p{M}\p{Z}\p{S}\p{N}\p{P}]*$`,
@@ -65,7 +65,7 @@ func TestServiceModel(t *testing.T) {
 	}
 	// What a team's name may be, against the model's pattern and the length that it leaves open.
 	for name, ok := range map[string]bool{"a": true, "a-b": true, "a--b": true, "-a": false, "a-": false, "A": false, strings.Repeat("a", 40): true, strings.Repeat("a", 41): false, "": false, "a.b": false} {
-		if teamName.MatchString(name) != ok {
+		if teamName().MatchString(name) != ok {
 			t.Errorf("team %s: %s", strconv.Quote(name), map[bool]string{true: "refused", false: "accepted"}[ok])
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -58,7 +59,7 @@ type axis struct {
 }
 
 var (
-	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,49}$`)
+	variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,49}$`) })
 	span     = regexp.MustCompile(`^(-?[0-9]+)\.\.(-?[0-9]+)(?:\.\.(-?[0-9]+))?$`)
 )
 
@@ -114,7 +115,7 @@ func parseAxis(text string) (axis, error) {
 	switch {
 	case !found || strings.TrimSpace(list) == "":
 		return axis{}, &Error{Code: NoValues, Text: text}
-	case !variable.MatchString(name):
+	case !variable().MatchString(name):
 		return axis{}, &Error{Code: BadName, Text: name}
 	}
 	a := axis{name: name, text: text}
