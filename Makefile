@@ -6,7 +6,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) -C tools tool
 PKGS    := ./...
 # Packages with a step of their own.
-STEPS   := -e /test/script -e /test/tab -e /test/crash -e /test/fault -e /test/worlds -e /test/soak -e /test/network -e /test/cluster -e /test/e2e -e /test/fidelity
+STEPS   := -e /test/script -e /test/tab -e /test/crash -e /test/fault -e /test/worlds -e /test/soak -e /test/network -e /test/counts -e /test/cluster -e /test/e2e -e /test/fidelity
 # Packages whose tests use many random inputs. With -short they use fewer, as under the race detector, which takes ten
 # times as long and finds nothing new in further inputs.
 RANDOM  := ./internal/governance/admission ./internal/governance/check ./internal/history ./internal/quota
@@ -37,7 +37,9 @@ check: lint       ## before each commit: lint, unit tests, command scripts; no c
 # The oracle has one thread; the unit tests beside it leave it enough.
 test: lint        ## everything that CI runs
 	$(MAKE) -j2 unit oracle
-	$(MAKE) size script cluster
+	$(MAKE) size script
+	tools/packages/check -paths
+	$(MAKE) cluster
 
 size:             ## the binary of a release is within its budget
 	@out="$$(mktemp)" && trap 'rm -f "$$out"' EXIT && $(GO) build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o "$$out" ./cmd/hyperpod && \
@@ -57,8 +59,8 @@ unit:             ## package tests with the race detector (and the import-graph 
 	CGO_ENABLED=1 $(GO) test -race -short $(NOVET) $$($(GO) list ./... | grep -v $(STEPS))
 	$(GO) test $(NOVET) $(RANDOM)
 
-script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it; killed and behind faults
-	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/... ./test/crash/... ./test/fault/... ./test/worlds/... ./test/soak/... ./test/network/...
+script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it; killed and behind faults; counted
+	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/... ./test/crash/... ./test/fault/... ./test/worlds/... ./test/soak/... ./test/network/... ./test/counts/...
 
 cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
@@ -97,8 +99,8 @@ fidelity:         ## all figures of docs/fidelity.md: 30,000 inputs, Kueue again
 	cd internal/governance/admission/oracle && $(GO) test -v -timeout 0 -run 'TestAgainstKueue|TestTrainJob|TestAppWrapper' $(INPUTS) ./...
 	$(GO) test -v -timeout 60m -run TestFidelity ./test/fidelity/...
 
-bench:            ## start, sandbox, lists, quota, verdict and logs against the peers, as ratios; dry run and plan
-	$(GO) run ./bench
+bench:            ## all figures of docs/performance.md: ratios against the peers, scale curves, budgets (half an hour)
+	$(GO) run ./bench -json bench/results.json -document docs/performance.md
 
 docs:             ## completions, command reference, schemas, screens of the documents
 	$(GO) run ./cmd/gendocs

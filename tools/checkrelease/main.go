@@ -19,6 +19,12 @@ func main() {
 	if err == nil && len(project.Builds) == 0 {
 		err = fmt.Errorf("it builds nothing")
 	}
+	for _, p := range project.NFPMs {
+		// tools/packages and docs/install.md have these names; goreleaser's own are others.
+		if want := "{{ .ConventionalFileName }}"; err == nil && p.FileNameTemplate != want {
+			err = fmt.Errorf("nfpms: file_name_template is %q, must be %q", p.FileNameTemplate, want)
+		}
+	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", os.Args[1], err)
 		os.Exit(1)

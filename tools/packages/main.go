@@ -54,8 +54,10 @@ type release struct {
 // maker makes artifacts in a folder.
 type maker struct {
 	root, out, version string
-	when               time.Time
-	release            release
+	// paths keeps the paths of this machine in the binaries. They then share compiled packages with other builds.
+	paths   bool
+	when    time.Time
+	release release
 }
 
 func main() {
@@ -63,15 +65,16 @@ func main() {
 	version := flag.String("version", "v0.0.0", "version, with v")
 	out := flag.String("out", "dist", "folder of the artifacts")
 	targets := flag.String("targets", "", "operating systems and processors, such as linux/amd64 (default: all)")
+	paths := flag.Bool("paths", false, "leave the paths of this machine in the binaries: not for a release, but fast in a test")
 	flag.Parse()
-	if err := run(*root, *out, *version, *targets); err != nil {
+	if err := run(*root, *out, *version, *targets, *paths); err != nil {
 		fmt.Fprintln(os.Stderr, "packages:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, out, version, targets string) error {
-	m := maker{version: version}
+func run(root, out, version, targets string, paths bool) error {
+	m := maker{version: version, paths: paths}
 	var err error
 	if m.root, err = filepath.Abs(root); err != nil {
 		return err
@@ -154,7 +157,7 @@ func (m *maker) target(goos, arch string) ([]string, error) {
 		exe += ".exe"
 	}
 	binary := filepath.Join(m.out, "build", name, exe)
-	if err := m.goTool(goos+"/"+arch, "build", "-trimpath", "-buildvcs=false", "-tags", strings.Join(m.release.Builds[0].Tags, ","), "-ldflags", "-s -w -X main.version="+m.version, "-o", binary, m.release.Builds[0].Main); err != nil {
+	if err := m.goTool(goos+"/"+arch, "build", "-trimpath="+strconv.FormatBool(!m.paths), "-buildvcs=false", "-tags", strings.Join(m.release.Builds[0].Tags, ","), "-ldflags", "-s -w -X main.version="+m.version, "-o", binary, m.release.Builds[0].Main); err != nil {
 		return nil, err
 	}
 	files, err := m.archiveFiles(binary, exe)
