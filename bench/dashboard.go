@@ -85,6 +85,11 @@ func (b *bench) dashboard(ctx context.Context) error {
 		return err
 	}
 	_ = cmd.Wait() // its usage is what counts
+	name := fmt.Sprintf("dashboard, %d jobs: ", manyCount)
+	b.results.add(name+"first figures", ms(first), "ms", 500)
+	b.results.add(name+"an update", ms(update), "ms", 200)
+	b.results.add(name+"idle", 100*(after-before).Seconds()/quiet.Seconds(), "% of a core", 3)
+	b.results.add(name+"memory", rssMB(cmd.ProcessState), "MB", 120)
 	fmt.Printf("dashboard, %d jobs (load %s): first figures %.0f ms; an update %.0f ms; idle %.1f %% of a core (budget 3); memory %.0f MB (budget 120)\n",
 		manyCount, load(), ms(first), ms(update), 100*(after-before).Seconds()/quiet.Seconds(), rssMB(cmd.ProcessState))
 	return nil

@@ -61,6 +61,8 @@ func (b *bench) plan(ctx context.Context) error {
 			}
 			walls, cpus, rss = append(walls, u.wall), append(cpus, u.cpu), max(rss, u.rssMB)
 		}
+		b.results.add("governance plan --snapshot FILE, 100 teams, 6,000 workloads, "+c.name, ms(median(walls)), "ms", ms(c.wall))
+		b.results.add("its memory", rss, "MB", c.memory)
 		fmt.Printf("%-28s %8.0f %8.0f %8.0f %8.0f %10.0f %10.0f\n", c.name, ms(median(walls)), ms(slices.Min(walls)), ms(median(cpus)), rss, ms(c.wall), c.memory)
 	}
 	return nil

@@ -92,6 +92,8 @@ func (b *bench) verdict(ctx context.Context, queues int) error {
 			}
 			asked, submitted, reason = append(asked, before), append(submitted, after), answer
 		}
+		b.results.Ratios = append(b.results.Ratios, ratioOf{"start-job --dry-run, 600 workloads, " + q.what, "submitting it and waiting for Kueue's condition",
+			float64(median(asked)) / float64(median(submitted)), 1})
 		fmt.Printf("%-24s %18.1f %18.1f %7.2f   %s %s\n", q.what, ms(median(submitted)), ms(median(asked)),
 			float64(median(asked))/float64(median(submitted)), q.status, reason)
 	}

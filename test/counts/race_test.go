@@ -1,0 +1,6 @@
+//go:build race
+
+package counts
+
+// raceEnabled reports the race detector.
+const raceEnabled = true
