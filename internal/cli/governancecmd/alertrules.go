@@ -19,6 +19,8 @@ func alertRules() string {
 			"{{ $value }} {{ $labels.resource }} of {{ $labels.flavor }} are idle while workloads are pending"},
 		{"HyperpodTeamOvercommitted", fmt.Sprintf("%s > 0", m("overcommitted")), "15m",
 			"team {{ $labels.team }} uses {{ $value }} {{ $labels.resource }} beyond its quota, which nobody lends"},
+		{"HyperpodAboveLimit", fmt.Sprintf("%squota_problem{code=%q} > 0", quota.MetricPrefix, quota.AboveLimit), "15m",
+			"{{ $labels.subject }} uses more {{ $labels.resource }} of {{ $labels.flavor }} than its limit"},
 		{"HyperpodQuotaExceedsCapacity", fmt.Sprintf("%snode_reserved_quota > on (instance_type, resource) %snode_healthy_allocatable", quota.MetricPrefix, quota.MetricPrefix), "15m",
 			"quota of {{ $labels.instance_type }} exceeds what healthy nodes offer of {{ $labels.resource }}"},
 	} {

@@ -31,6 +31,9 @@ const (
 	Borrowing Code = "Borrowing"
 	// Overcommitted: Team uses Amount beyond its nominal quota, which nobody lends.
 	Overcommitted Code = "Overcommitted"
+	// AboveLimit: Team, or the members of Cohort together, use Amount, and the most they may
+	// hold is Limit.
+	AboveLimit Code = "AboveLimit"
 	// NeverRuns: the jobs can never run with the current quota.
 	NeverRuns Code = "NeverRuns"
 	// CannotReclaim: Team has lent Amount and its policy does not take it back.
@@ -65,9 +68,11 @@ type Holder struct {
 type Finding struct {
 	Code     Code
 	Team     string   `json:",omitempty"`
+	Cohort   string   `json:",omitempty"`
 	Resource string   `json:",omitempty"`
 	Flavor   string   `json:",omitempty"`
 	Amount   float64  `json:",omitempty"`
+	Limit    *float64 `json:",omitempty"`
 	Jobs     int      `json:",omitempty"` // how many
 	Job      string   `json:",omitempty"` // "namespace/name": the one that waits longest
 	Seconds  float64  `json:",omitempty"` // how long it has been waiting
@@ -104,6 +109,7 @@ func Find(s *state.State, r *quota.Report, items []queue.Item) []Finding {
 	}
 	a.waiting(items)
 	a.beyond()
+	a.aboveLimits()
 	a.priorities()
 	return a.found
 }
@@ -317,6 +323,23 @@ func (a *auditor) beyond() {
 					Setting: "preemption.reclaimWithinCohort", SettingOf: t.Name})
 			}
 		}
+	}
+}
+
+// aboveLimits finds the teams and cohorts that get-quota reports above their limit.
+func (a *auditor) aboveLimits() {
+	for _, p := range a.r.Problems {
+		if p.Code != quota.AboveLimit || !kinds.Accelerator(p.Resource) {
+			continue
+		}
+		limit := quota.Number(p.Resource, p.Details.Limit)
+		f := Finding{Code: AboveLimit, Resource: p.Resource, Flavor: p.Flavor, Amount: quota.Number(p.Resource, p.Details.Amount), Limit: &limit}
+		if p.Details.Object != "" {
+			f.Cohort = p.Subject
+		} else {
+			f.Team = p.Subject
+		}
+		a.found = append(a.found, f)
 	}
 }
 

@@ -75,3 +75,38 @@ func TestIdle(t *testing.T) {
 		})
 	}
 }
+
+// TestAboveLimit: a cohort whose members use more together than it may hold is named, not
+// its members; a team above its own limit is.
+func TestAboveLimit(t *testing.T) {
+	two := resource.NewQuantity(2, resource.DecimalSI)
+	low := state.Cohort{Meta: state.Meta{Name: "low"}, Parent: "top", ResourceGroups: []state.ResourceGroup{{CoveredResources: []string{gpu}, Flavors: []state.FlavorQuotas{
+		{Name: "f", Resources: []state.ResourceQuota{{Name: gpu, Nominal: *resource.NewQuantity(0, resource.DecimalSI), BorrowingLimit: two}}}}}}}
+	for _, c := range []struct {
+		name string
+		use  map[string]int64
+		want string
+	}{
+		{"within the limits", map[string]int64{"a": 4, "b": 4}, ""},
+		{"the cohort", map[string]int64{"a": 5, "b": 5}, `team "" cohort "low": 10 of 8`},
+		{"a team", map[string]int64{"d": 4}, `team "d" cohort "": 4 of 3`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &state.State{ClusterQueues: []state.ClusterQueue{team("a", "low", 3, -1, -1), team("b", "low", 3, -1, -1), team("c", "top", 5, -1, -1), team("d", "top", 2, 1, -1)},
+				Cohorts: []state.Cohort{low}, Flavors: []state.ResourceFlavor{{Meta: state.Meta{Name: "f"}}}}
+			held := map[string]quota.Usage{}
+			for q, n := range c.use {
+				held[q] = quota.Usage{quota.Key{Flavor: "f", Resource: gpu}: n}
+			}
+			var got []string
+			for _, f := range Find(s, quota.FromUse(s, quota.Use{Reserved: held, Used: held}), nil) {
+				if f.Code == AboveLimit {
+					got = append(got, fmt.Sprintf("team %q cohort %q: %v of %v", f.Team, f.Cohort, f.Amount, *f.Limit))
+				}
+			}
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("%s, want %s", strings.Join(got, "; "), c.want)
+			}
+		})
+	}
+}

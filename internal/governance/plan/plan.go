@@ -41,6 +41,8 @@ type Plan struct {
 	Manual []policy.Change
 	// Kept are teams of the cluster that the document does not have.
 	Kept []string
+	// KeptClasses are priority classes of the cluster that the policy of the document does not have.
+	KeptClasses []string
 	// Renamed are created teams that look like one that goes or is kept.
 	Renamed []Rename
 	// Operations are the changes of Kueue objects or of the service's resources, in the
@@ -118,7 +120,7 @@ func Build(r Request) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Schema: Schema, File: r.File, Target: Kueue, Actions: []policy.Change{}, Manual: []policy.Change{}, Renamed: []Rename{},
-		Kept: append([]string{}, policy.Kept(now, r.Document)...)}
+		Kept: append([]string{}, policy.Kept(now, r.Document)...), KeptClasses: append([]string{}, policy.KeptClasses(now, r.Document)...)}
 	var prune policy.Prune
 	if r.Prune {
 		if len(r.Document.Teams) == 0 && len(now.Teams) > 0 {
@@ -146,7 +148,7 @@ func Build(r Request) (*Plan, error) {
 		}
 	}
 	if r.Prune {
-		p.Kept = []string{}
+		p.Kept, p.KeptClasses = []string{}, []string{}
 	}
 	p.Operations = append([]policy.Operation{}, policy.Differences(r.Live, want, prune)...)
 	p.kueue = p.Operations

@@ -56,8 +56,11 @@ func BuildRemote(r Request, remote Remote) (*Plan, error) {
 		return nil, &UnknownRecreate{unused}
 	}
 	p := &Plan{Schema: Schema, File: r.File, Target: SageMaker, Cluster: remote.State.Cluster, Actions: append([]policy.Change{}, found.Changes...),
-		Manual: append([]policy.Change{}, found.Manual...), Kept: append([]string{}, found.Kept...), Renamed: []Rename{}, Assumptions: []policy.Assumption{},
+		Manual: append([]policy.Change{}, found.Manual...), Kept: append([]string{}, found.Kept...), KeptClasses: []string{}, Renamed: []Rename{}, Assumptions: []policy.Assumption{},
 		Operations: append([]policy.Operation{}, found.Operations...), Troubles: found.Troubles}
+	if !r.Prune {
+		p.KeptClasses = append(p.KeptClasses, policy.KeptClasses(found.Now, r.Document)...)
+	}
 	p.Changes = len(p.Actions)+len(p.Manual)+len(p.Operations) > 0
 	for _, c := range p.Actions {
 		if c.Action != policy.Create || c.Field != "" {
@@ -129,12 +132,8 @@ func (p *Plan) shift(r Request, found *service.Result) (policy.Prune, error) {
 		for _, name := range policy.Kept(found.Now, found.Wanted) {
 			prune.Queues = append(prune.Queues, found.Now.Team(name).Queue())
 		}
-		if p, now := r.Document.Policy, found.Now.Policy; p != nil && now != nil {
-			for _, c := range now.PriorityClasses {
-				if !slices.ContainsFunc(p.PriorityClasses, func(o policy.PriorityClass) bool { return o.Name == c.Name }) {
-					prune.Classes = append(prune.Classes, policy.ClassObject(c.Name))
-				}
-			}
+		for _, name := range policy.KeptClasses(found.Now, r.Document) {
+			prune.Classes = append(prune.Classes, policy.ClassObject(name))
 		}
 	}
 	p.kueue = policy.Differences(r.Live, want, prune)

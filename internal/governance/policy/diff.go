@@ -84,6 +84,21 @@ func Kept(from, to *Document) []string {
 	return out
 }
 
+// KeptClasses returns the priority classes that only the first document has, in its order, where the second one has a
+// policy.
+func KeptClasses(from, to *Document) []string {
+	if from.Policy == nil || to.Policy == nil {
+		return nil
+	}
+	var out []string
+	for _, c := range from.Policy.PriorityClasses {
+		if !slices.ContainsFunc(to.Policy.PriorityClasses, func(o PriorityClass) bool { return o.Name == c.Name }) {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
 type differ struct {
 	out []Change
 	// exact: as the service has it, not as Kueue does.

@@ -75,7 +75,9 @@ func (c *checker) capacity() {
 				reserved[typ] = amounts{}
 				first[typ] = fmt.Sprintf("teams[%d].quota[%d]", i, j)
 			}
-			teams[typ] = append(teams[typ], c.d.Teams[i].Team)
+			if name := c.d.Teams[i].Team; !slices.Contains(teams[typ], name) {
+				teams[typ] = append(teams[typ], name)
+			}
 			for r, n := range a {
 				reserved[typ][r] += n
 			}

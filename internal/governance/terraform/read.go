@@ -34,7 +34,8 @@ type resource struct {
 type Source struct {
 	Document *policy.Document
 	policy   string
-	teams    []string // addresses
+	teams    []string     // addresses
+	blocks   map[int]bool // teams of BlockQuotaType
 }
 
 // Is reports whether a text is the output of terraform show -json.
@@ -81,8 +82,17 @@ func (s *Source) module(m module) error {
 			if err := json.Unmarshal(r.Values, &q); err != nil {
 				return &Error{Code: InvalidResource, Address: r.Address, Err: err}
 			}
-			s.Document.Teams = append(s.Document.Teams, q.team())
-			s.teams = append(s.teams, r.Address)
+			s.team(r.Address, q)
+		case BlockQuotaType:
+			q, err := fromBlocks(r.Values)
+			if err != nil {
+				return &Error{Code: InvalidResource, Address: r.Address, Err: err}
+			}
+			if s.blocks == nil {
+				s.blocks = map[int]bool{}
+			}
+			s.blocks[len(s.teams)] = true
+			s.team(r.Address, q)
 		case PolicyType:
 			if s.policy != "" {
 				return &Error{Code: TwoPolicies, Address: r.Address, Other: s.policy}
@@ -100,6 +110,11 @@ func (s *Source) module(m module) error {
 		}
 	}
 	return nil
+}
+
+func (s *Source) team(address string, q quotaResource) {
+	s.Document.Teams = append(s.Document.Teams, q.team())
+	s.teams = append(s.teams, address)
 }
 
 // Place returns the resource and attribute of a field of the document: for
@@ -127,7 +142,11 @@ func (s *Source) Place(path string) string {
 	if number == "" || i >= len(s.teams) {
 		return ""
 	}
-	return s.teams[i] + attribute(strings.TrimPrefix(field, "."))
+	at := attribute(strings.TrimPrefix(field, "."))
+	if s.blocks[i] {
+		at = inBlocks(at)
+	}
+	return s.teams[i] + at
 }
 
 // attribute returns the attribute of a field below a resource, with a dot before it.

@@ -15,9 +15,11 @@ import (
 
 // The types of the resources.
 const (
-	QuotaType  = "awscc_sagemaker_compute_quota"
-	PolicyType = "awscc_sagemaker_cluster_scheduler_config"
-	AddonType  = "aws_eks_addon"
+	QuotaType = "awscc_sagemaker_compute_quota"
+	// BlockQuotaType is the same of the aws provider, whose objects are blocks. It is only read.
+	BlockQuotaType = "aws_sagemaker_compute_quota"
+	PolicyType     = "awscc_sagemaker_cluster_scheduler_config"
+	AddonType      = "aws_eks_addon"
 )
 
 // Addon is the EKS add-on of task governance.

@@ -205,6 +205,76 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadBlocks: the resource of the aws provider is read like that of awscc; places are in its terms. Its attributes
+// are those of the provider's page.
+func TestReadBlocks(t *testing.T) {
+	values := `{"name": "a", "activation_state": "Disabled", "description": null, "region": "us-west-2", "tags": {"k": "v"},
+		"compute_quota_target": [{"team_name": "a", "fair_share_weight": 300}],
+		"compute_quota_config": [{"preempt_team_tasks": "Never", "resource_sharing_config": [{"strategy": "LendAndBorrow", "borrow_limit": 50, "absolute_borrow_limits": []}],
+			"compute_quota_resources": [{"instance_type": "ml.p5.48xlarge", "count": 2, "accelerator_partition": []},
+				{"instance_type": "ml.g5.12xlarge", "vcpu": 12.5, "memory_in_gib": 64}, {"instance_type": "ml.p4d.24xlarge", "accelerator_partition": [{"type": "mig-1g.5gb", "count": 3}]}]}]}`
+	plan := func(values string) []byte {
+		return []byte(`{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"address": "aws_sagemaker_compute_quota.a", "mode": "managed", "type": "aws_sagemaker_compute_quota", "values": ` + values + `}]}}}`)
+	}
+	known := attributesOf(t)[BlockQuotaType]
+	var names func(v any)
+	names = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, of := range v {
+				if name != "k" && !slices.Contains(known, name) {
+					t.Errorf("%s has no attribute %s", BlockQuotaType, name)
+				}
+				names(of)
+			}
+		case []any:
+			for _, of := range v {
+				names(of)
+			}
+		}
+	}
+	var of any
+	if err := json.Unmarshal([]byte(values), &of); err != nil {
+		t.Fatal(err)
+	}
+	names(of)
+	s, err := Read(plan(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, weight, limit, cpu, memory := 2, 300, 50, 12.5, 64.0
+	want := []policy.Team{{Team: "a", Activation: "Disabled", FairShareWeight: &weight, PreemptTeamTasks: "Never", Strategy: policy.LendAndBorrow, BorrowLimit: &limit,
+		Quota: []policy.Quota{{InstanceType: "ml.p5.48xlarge", Count: &two}, {InstanceType: "ml.g5.12xlarge", VCPU: &cpu, MemoryInGiB: &memory},
+			{InstanceType: "ml.p4d.24xlarge", AcceleratorPartition: &policy.Partition{Type: "mig-1g.5gb", Count: 3}}}}}
+	if diff := cmp.Diff(want, s.Document.Teams); diff != "" {
+		t.Error(diff)
+	}
+	for path, want := range map[string]string{
+		"teams[0]":                                    "aws_sagemaker_compute_quota.a",
+		"teams[0].team":                               "aws_sagemaker_compute_quota.a.compute_quota_target[0].team_name",
+		"teams[0].quota[1].memoryInGiB":               "aws_sagemaker_compute_quota.a.compute_quota_config[0].compute_quota_resources[1].memory_in_gib",
+		"teams[0].quota[1].vcpu":                      "aws_sagemaker_compute_quota.a.compute_quota_config[0].compute_quota_resources[1].vcpu",
+		"teams[0].quota[2].acceleratorPartition.type": "aws_sagemaker_compute_quota.a.compute_quota_config[0].compute_quota_resources[2].accelerator_partition[0].type",
+		"teams[0].borrowLimit":                        "aws_sagemaker_compute_quota.a.compute_quota_config[0].resource_sharing_config[0].borrow_limit",
+	} {
+		if got := s.Place(path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	// The provider's default says nothing about a team that does not borrow; another limit does.
+	for limit, want := range map[string]bool{"50": false, "60": true} {
+		s, err := Read(plan(strings.NewReplacer("LendAndBorrow", "DontLend", `"borrow_limit": 50`, `"borrow_limit": `+limit).Replace(values)))
+		if err != nil || (s.Document.Teams[0].BorrowLimit != nil) != want {
+			t.Errorf("DontLend with %s: %+v, %v", limit, s, err)
+		}
+	}
+	for _, bad := range []string{strings.Replace(values, `"count": 2`, `"count": "many"`, 1), `7`} {
+		if _, err := Read(plan(bad)); err == nil {
+			t.Errorf("read: %s", bad)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"format_version": "1.2", "planned_values": {"root_module": {"child_modules": [{}]}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -37,6 +37,12 @@ func message(f audit.Finding) string {
 		return fmt.Sprintf("team %s uses %s beyond its quota, lent by others", f.Team, amount)
 	case audit.Overcommitted:
 		return fmt.Sprintf("team %s uses %s beyond its quota, which nobody lends", f.Team, amount)
+	case audit.AboveLimit:
+		who := "team " + f.Team + " uses"
+		if f.Cohort != "" {
+			who = "the members of cohort " + f.Cohort + " use"
+		}
+		return fmt.Sprintf("%s %s of %s, and the limit is %s", who, amount, f.Flavor, words.Number(f.Resource, *f.Limit))
 	case audit.NeverRuns:
 		return fmt.Sprintf("%s of team %s can never run, for example %s, pending for %s", words.Count(f.Jobs, "job", "jobs"), f.Team, f.Job, age(f.Seconds))
 	case audit.CannotReclaim:

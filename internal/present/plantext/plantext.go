@@ -64,7 +64,7 @@ func change(c policy.Change, target string) string {
 	case c.Field == "" && target == plan.SageMaker:
 		return text + "  (the team is removed, and its namespace with everything in it)"
 	case c.Field == "":
-		return text + "  (the team is removed, its jobs cannot be admitted any more)"
+		return text + "  (the team is removed: its namespace stays, and its jobs cannot be admitted any more)"
 	case c.Action == policy.Create:
 		return text + "  " + value(c.To)
 	case c.Action == policy.Delete:
@@ -281,8 +281,13 @@ func Remarks(p *plan.Plan) []string {
 	for _, r := range p.Renamed {
 		out = append(out, fmt.Sprintf("%s looks like %s under another name: a team cannot be renamed, %s is a new team with a namespace of its own", r.To, r.From, r.To))
 	}
-	if n := len(p.Kept); n > 0 {
-		out = append(out, fmt.Sprintf("%s not in the file %s: %s (--prune removes)", words.Count(n, "team", "teams"), words.Verb(n, "stays", "stay"), strings.Join(limited(p.Kept), ", ")))
+	for _, k := range []struct {
+		names     []string
+		one, many string
+	}{{p.Kept, "team", "teams"}, {p.KeptClasses, "priority class", "priority classes"}} {
+		if n := len(k.names); n > 0 {
+			out = append(out, fmt.Sprintf("%s not in the file %s: %s (--prune removes)", words.Count(n, k.one, k.many), words.Verb(n, "stays", "stay"), strings.Join(limited(k.names), ", ")))
+		}
 	}
 	var findings []string
 	for _, f := range visible(p) {
