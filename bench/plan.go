@@ -19,43 +19,33 @@ import (
 // at the size of dryRun. There is nothing to compare it with.
 func (b *bench) plan(ctx context.Context) error {
 	env := append(os.Environ(), "HOME="+b.dir, "XDG_STATE_HOME="+b.dir, "XDG_CACHE_HOME="+b.dir, "XDG_CONFIG_HOME="+b.dir)
-	taken, err := snapshot.Capture(ctx, fixture.Big("").Client(), snapshot.Options{Now: fixture.Noon})
+	file, teams, err := b.planned(ctx, env, "plan", fixture.Big(""))
 	if err != nil {
 		return err
 	}
-	file, teams := filepath.Join(b.dir, "plan.json"), filepath.Join(b.dir, "teams.yaml")
-	if _, err := taken.Save(file, snapshot.SaveOptions{}); err != nil {
-		return err
-	}
-	export := exec.CommandContext(ctx, b.hyperpod, "governance", "export", "--snapshot", file)
-	export.Env = env
-	text, err := export.Output()
+	shared := fixture.Big("")
+	shared.Add(fixture.Rules(fixture.FairSharing))
+	fair, fairTeams, err := b.planned(ctx, env, "plan-fair", shared)
 	if err != nil {
-		return fmt.Errorf("governance export: %w", err)
-	}
-	// The first team gets less.
-	changed := bytes.Replace(text, []byte(`nominalQuota: "40"`), []byte(`nominalQuota: "32"`), 1)
-	if bytes.Equal(changed, text) {
-		return errors.New("the exported file has no team with 40 GPUs")
-	}
-	if err := os.WriteFile(teams, changed, 0o600); err != nil {
 		return err
 	}
 	fmt.Printf("\ngovernance plan --snapshot FILE, 100 teams, 6,000 workloads (medians of %d runs each%s)\n%-28s %8s %8s %8s %8s %10s %10s\n",
 		b.runs, load(), "", "wall ms", "fastest", "CPU ms", "RSS MB", "budget ms", "budget MB")
 	for _, c := range []struct {
-		name   string
-		more   []string
-		wall   time.Duration
-		memory float64
+		name        string
+		file, teams string
+		more        []string
+		wall        time.Duration
+		memory      float64
 	}{
-		{"without consequences", []string{"--no-consequences"}, 300 * time.Millisecond, 300},
-		{"with consequences", nil, 10 * time.Second, 300},
+		{"without consequences", file, teams, []string{"--no-consequences"}, 300 * time.Millisecond, 300},
+		{"with consequences", file, teams, nil, 10 * time.Second, 300},
+		{"the same, fair sharing", fair, fairTeams, nil, 10 * time.Second, 300},
 	} {
 		var walls, cpus []time.Duration
 		rss := 0.0
 		for range b.runs {
-			u, err := planned(ctx, env, append([]string{b.hyperpod, "governance", "plan", "-f", teams, "--snapshot", file, "-o", "json"}, c.more...))
+			u, err := changes(ctx, env, append([]string{b.hyperpod, "governance", "plan", "-f", c.teams, "--snapshot", c.file, "-o", "json"}, c.more...))
 			if err != nil {
 				return err
 			}
@@ -68,8 +58,31 @@ func (b *bench) plan(ctx context.Context) error {
 	return nil
 }
 
-// planned runs a plan that finds changes: exit code 3.
-func planned(ctx context.Context, env, args []string) (usage, error) {
+// planned writes a snapshot of a cluster, and its governance file with less for the first team.
+func (b *bench) planned(ctx context.Context, env []string, name string, cluster *fixture.Server) (file, teams string, err error) {
+	taken, err := snapshot.Capture(ctx, cluster.Client(), snapshot.Options{Now: fixture.Noon})
+	if err != nil {
+		return "", "", err
+	}
+	file, teams = filepath.Join(b.dir, name+".json"), filepath.Join(b.dir, name+".yaml")
+	if _, err := taken.Save(file, snapshot.SaveOptions{}); err != nil {
+		return "", "", err
+	}
+	export := exec.CommandContext(ctx, b.hyperpod, "governance", "export", "--snapshot", file)
+	export.Env = env
+	text, err := export.Output()
+	if err != nil {
+		return "", "", fmt.Errorf("governance export: %w", err)
+	}
+	changed := bytes.Replace(text, []byte(`nominalQuota: "40"`), []byte(`nominalQuota: "32"`), 1)
+	if bytes.Equal(changed, text) {
+		return "", "", errors.New("the exported file has no team with 40 GPUs")
+	}
+	return file, teams, os.WriteFile(teams, changed, 0o600)
+}
+
+// changes runs a plan that finds changes: exit code 3.
+func changes(ctx context.Context, env, args []string) (usage, error) {
 	u, err := once(ctx, env, args)
 	exit := new(exec.ExitError)
 	if errors.As(err, &exit) && exit.ExitCode() == 3 {

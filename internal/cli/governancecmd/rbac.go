@@ -256,7 +256,7 @@ func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *facto
 // reviewTable has one row for the verbs on a resource that have the same answer, missing ones first, and the commands
 // that need what is missing. With wide, it has the commands of every row.
 func reviewTable(d ReviewDocument, wide bool) output.Table {
-	t := output.Table{Columns: []output.Column{{Title: "RESOURCE", Keep: true}, {Title: "VERBS"}, {Title: "SCOPE"}, {Title: "ALLOWED"}, {Title: "REQUIRED"}, {Title: "COMMANDS", Wrap: true, Wide: d.Allowed}}}
+	t := output.Table{Columns: []output.Column{{Title: "RESOURCE"}, {Title: "VERBS", Wrap: true}, {Title: "SCOPE", Keep: true}, {Title: "ALLOWED", Keep: true}, {Title: "REQUIRED", Keep: true}, {Title: "COMMANDS", Wrap: true, Wide: d.Allowed}}}
 	yes := map[bool]string{true: "yes", false: "no"}
 	type row struct {
 		resource, scope   string
