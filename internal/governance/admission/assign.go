@@ -49,8 +49,10 @@ func (e *Engine) outdated(last *workload.AssignmentClusterQueueState, generation
 func (e *Engine) flavorsAndTargets(ctx context.Context, wl *workload.Info, snap *schdcache.Snapshot) (flavorassigner.Assignment, []*preemption.Target) {
 	slice, replaced := workloadslicing.ReplacedWorkloadSlice(wl, snap)
 	search := &searcher{e: e, kueue: preemption.NewOracle(e.preempt, snap), snap: snap, none: map[resources.FlavorResource]resources.Amount{}}
-	if e.nominating != nil && e.nominating.snap == snap {
-		search.fair = e.nominating
+	for _, s := range e.nominating {
+		if s.snap == snap {
+			search.fair = s
+		}
 	}
 	assigner := flavorassigner.New(wl, snap.ClusterQueue(wl.ClusterQueue), snap.ResourceFlavors, e.fair,
 		search, replaced, e.quota, e.format, e.cycle)

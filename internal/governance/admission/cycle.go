@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -16,6 +17,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/workload"
 	"sigs.k8s.io/kueue/pkg/workloadslicing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 )
 
 // fate is what a cycle decided about an entry.
@@ -94,28 +97,14 @@ func (e *Engine) nominate(ctx context.Context, en *entry, snap *schdcache.Snapsh
 // are left out or undecided.
 func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.Snapshot, flip bool, last *entry) []*entry {
 	defer withReasons()()
+	r := &round{snap: snap, preempted: preemption.PreemptedWorkloads{}}
 	var nominated, refused []*entry
-	if e.fair {
-		e.nominating = newFairState(snap)
-	}
-	defer func() { e.nominating = nil }()
-	if last != nil && !e.nominate(ctx, last, snap) {
+	if last == nil {
+		nominated, refused, r.freed = e.nominateAll(ctx, entries, snap)
+	} else if nominated, refused = e.nominateBefore(ctx, last, entries, snap); len(nominated) == 0 {
 		return []*entry{last}
 	}
-	for _, en := range entries {
-		switch {
-		case en == last:
-			nominated = append(nominated, en)
-		case last != nil && e.surelyAfter(en, last):
-		case en.rival && e.nominateRival(ctx, en, snap), !en.rival && e.nominate(ctx, en, snap):
-			nominated = append(nominated, en)
-		default:
-			refused = append(refused, en)
-		}
-	}
-	e.nominating = nil
-	r := &round{snap: snap, preempted: preemption.PreemptedWorkloads{}}
-	if len(nominated) > 1 {
+	if len(nominated) > 1 && r.freed == nil {
 		if freed, err := e.snapshot(ctx); err == nil {
 			r.freed = freed
 		}
@@ -149,6 +138,90 @@ func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.S
 		}
 	}
 	return append(result, refused...)
+}
+
+// nominateBefore nominates last, and the entries whose turn may be before it. If it is refused, nothing is nominated.
+func (e *Engine) nominateBefore(ctx context.Context, last *entry, entries []*entry, snap *schdcache.Snapshot) (nominated, refused []*entry) {
+	defer e.share(snap)()
+	if !e.nominate(ctx, last, snap) {
+		return nil, nil
+	}
+	for _, en := range entries {
+		switch {
+		case en == last:
+			nominated = append(nominated, en)
+		case e.surelyAfter(en, last):
+		case en.rival && e.nominateRival(ctx, en, snap), !en.rival && e.nominate(ctx, en, snap):
+			nominated = append(nominated, en)
+		default:
+			refused = append(refused, en)
+		}
+	}
+	return nominated, refused
+}
+
+// share lets the nominations in unchanged snapshots share what their searches find.
+func (e *Engine) share(snaps ...*schdcache.Snapshot) (end func()) {
+	if e.fair {
+		for _, snap := range snaps {
+			e.nominating = append(e.nominating, newFairState(snap))
+		}
+	}
+	return func() { e.nominating = nil }
+}
+
+// manyHeads are nominated on two processors.
+const manyHeads = 8
+
+// nominateAll nominates the heads of a cycle. Nobody takes anything yet, so that one nomination does not change another:
+// of many heads, every other one is nominated at the same time in a second snapshot of the same state, which is returned.
+func (e *Engine) nominateAll(ctx context.Context, entries []*entry, snap *schdcache.Snapshot) (nominated, refused []*entry, second *schdcache.Snapshot) {
+	snaps := []*schdcache.Snapshot{snap}
+	if len(entries) >= manyHeads && runtime.GOMAXPROCS(0) > 1 && len(e.store.topologies) == 0 && e.recheck == nil {
+		if s, err := e.snapshot(ctx); err == nil {
+			second, snaps = s, append(snaps, s)
+		}
+	}
+	defer e.share(snaps...)()
+	ok := make([]bool, len(entries))
+	part := func(n int) {
+		for i := n; i < len(entries); i += len(snaps) {
+			ok[i] = e.nominate(ctx, entries[i], snaps[n])
+		}
+	}
+	if second == nil {
+		part(0)
+	} else {
+		e.atOnce(part)
+	}
+	for i, en := range entries {
+		if !ok[i] {
+			refused = append(refused, en)
+			continue
+		}
+		if i%len(snaps) > 0 {
+			en.cq, en.targets = snap.ClusterQueue(en.ClusterQueue), inSnapshot(en.targets, snap)
+		}
+		nominated = append(nominated, en)
+	}
+	return nominated, refused, second
+}
+
+// atOnce runs both parts. A panic of either is one of the caller.
+func (e *Engine) atOnce(part func(n int)) {
+	var failed any
+	func() {
+		var wg crash.Group
+		defer wg.Wait()
+		wg.Go(func() {
+			defer func() { failed = recover() }()
+			part(1)
+		})
+		part(0)
+	}()
+	if failed != nil {
+		panic(failed)
+	}
 }
 
 // round is the state of a cycle while its entries are processed.

@@ -1,5 +1,5 @@
 // Package admission answers admission questions with Kueue's own scheduling
-// core, in process: no API server, no goroutine, no timer.
+// core, in process: no API server, no timer, and no goroutine that outlives a call.
 //
 // An [Engine] is filled with API objects ([Engine.Load]), then either run until
 // nothing changes any more ([Engine.Run]) or asked about one workload

@@ -69,11 +69,11 @@ type Engine struct {
 	fair        bool
 	byUse       *bool // Config.OrderByUse
 	use         *config.AdmissionFairSharing
-	podsFirst   bool                   // Config.BlockAdmission
-	assumeReady bool                   // see AssumeReady
-	recheck     *int                   // not nil: compare what a searcher concludes with Kueue's own search, and count
-	strategies  []fairsharing.Strategy // in the order in which Kueue tries them
-	nominating  *fairState             // set while the entries of a cycle are nominated, which changes nothing
+	podsFirst   bool                        // Config.BlockAdmission
+	assumeReady bool                        // see AssumeReady
+	recheck     *int                        // not nil: compare what a searcher concludes with Kueue's own search, and count
+	strategies  []config.PreemptionStrategy // in the order in which Kueue tries them
+	nominating  []*fairState                // set while the entries of a cycle are nominated, which changes nothing
 
 	cycle       int64
 	queuesIn    map[string]bool // LocalQueues ("ns/name") known to the queue manager
@@ -191,21 +191,12 @@ func New(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// strategies are Kueue's functions for a configuration; without any, Kueue's default pair (parseStrategies in preemption.go).
-func strategies(fs *config.FairSharing) (out []fairsharing.Strategy) {
-	if fs != nil {
-		for _, s := range fs.PreemptionStrategies {
-			if s == config.LessThanInitialShare {
-				out = append(out, fairsharing.LessThanInitialShare)
-			} else {
-				out = append(out, fairsharing.LessThanOrEqualToFinalShare)
-			}
-		}
+// strategies are those of a configuration; without any, Kueue's default pair (parseStrategies in preemption.go).
+func strategies(fs *config.FairSharing) []config.PreemptionStrategy {
+	if fs != nil && len(fs.PreemptionStrategies) > 0 {
+		return fs.PreemptionStrategies
 	}
-	if len(out) == 0 {
-		out = []fairsharing.Strategy{fairsharing.LessThanOrEqualToFinalShare, fairsharing.LessThanInitialShare}
-	}
-	return out
+	return []config.PreemptionStrategy{config.LessThanOrEqualToFinalShare, config.LessThanInitialShare}
 }
 
 // Warnings lists what this engine cannot follow exactly: gates it could not set,

@@ -6,13 +6,13 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/classical"
 	preemptioncommon "sigs.k8s.io/kueue/pkg/scheduler/preemption/common"
-	"sigs.k8s.io/kueue/pkg/scheduler/preemption/fairsharing"
 	"sigs.k8s.io/kueue/pkg/util/priority"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
@@ -22,8 +22,10 @@ import (
 // queues again for each target.
 type fairState struct {
 	snap       *schdcache.Snapshot
-	shares     map[*schdcache.ClusterQueueSnapshot]schdcache.DRS
-	candidates map[*schdcache.ClusterQueueSnapshot][]*candidate
+	slots      *slots
+	queues     map[*schdcache.ClusterQueueSnapshot]*fairQueue
+	pools      map[*schdcache.CohortSnapshot]*fairPool
+	candidates map[*fairQueue][]*candidate
 	using      map[usedBy][]*candidate
 	reach      map[reachOf]*reach
 	// nameless: some candidate has no uid, and Kueue takes equal ones by chance.
@@ -31,85 +33,117 @@ type fairState struct {
 }
 
 type usedBy struct {
-	cq *schdcache.ClusterQueueSnapshot
+	cq *fairQueue
 	fr resources.FlavorResource
 }
 
 // candidate is an admitted workload and what it holds.
 type candidate struct {
 	*workload.Info
-	usage workload.Usage
+	queue *fairQueue
+	holds []held
 	// without is the share of its queue without it, in the unchanged snapshot; nil when not known.
-	without *schdcache.DRS
+	without *share
 }
 
 func newFairState(snap *schdcache.Snapshot) *fairState {
 	return &fairState{
 		snap:       snap,
-		shares:     map[*schdcache.ClusterQueueSnapshot]schdcache.DRS{},
-		candidates: map[*schdcache.ClusterQueueSnapshot][]*candidate{},
+		slots:      newSlots(),
+		queues:     map[*schdcache.ClusterQueueSnapshot]*fairQueue{},
+		pools:      map[*schdcache.CohortSnapshot]*fairPool{},
+		candidates: map[*fairQueue][]*candidate{},
 		using:      map[usedBy][]*candidate{},
 		reach:      map[reachOf]*reach{},
 	}
 }
 
-// flat reports whether the cohort of a queue has neither a parent nor child cohorts.
+func (s *fairState) queue(cq *schdcache.ClusterQueueSnapshot) *fairQueue {
+	q, known := s.queues[cq]
+	if !known {
+		var pool *fairPool
+		if cq.HasParent() {
+			if pool, known = s.pools[cq.Parent()]; !known {
+				pool = s.slots.pool(cq.Parent())
+				s.pools[cq.Parent()] = pool
+			}
+		}
+		q = s.slots.queue(cq, pool)
+		s.queues[cq] = q
+	}
+	return q
+}
+
+// flat reports a queue whose cohort has neither a parent nor child cohorts.
 func flat(cq *schdcache.ClusterQueueSnapshot) bool {
 	return !cq.HasParent() || !cq.Parent().HasParent() && len(cq.Parent().ChildCohorts()) == 0
 }
 
 // fairSearch is Kueue's search for targets with fair sharing (fairPreemptions in preemption.go) in a flat cohort, with
-// remembered shares. It ignores topology: Kueue finds nothing where this search finds nothing.
+// remembered shares. It ignores topology: Kueue finds nothing where this search finds nothing. It leaves the snapshot alone.
 type fairSearch struct {
 	e       *Engine
 	state   *fairState
-	cq      *schdcache.ClusterQueueSnapshot
+	cq      *fairQueue
 	wl      *kueue.Workload
 	flavors sets.Set[resources.FlavorResource] // that need preemption
-	usage   workload.Usage                     // of the new workload
+	slots   []int                              // of flavors
+	usage   resources.FlavorResourceQuantities // of the new workload
+	asks    []held                             // the same
 
-	reach   *reach                                            // of the new workload
-	changed map[*schdcache.ClusterQueueSnapshot]schdcache.DRS // shares that the search changed
-	left    map[*schdcache.ClusterQueueSnapshot][]*candidate  // candidates of queues that the search has asked
+	reach   *reach                      // of the new workload
+	left    map[*fairQueue][]*candidate // candidates of queues that the search has asked
 	targets []*candidate
 	reasons map[*candidate]string // Kueue's, of the targets
 }
 
-// run returns the targets, or nil if the workload does not fit without all that it may preempt. It leaves the snapshot as
-// it was.
+func (s *fairState) search(e *Engine, cq *schdcache.ClusterQueueSnapshot, wl *kueue.Workload, flavors sets.Set[resources.FlavorResource], usage resources.FlavorResourceQuantities) *fairSearch {
+	f := &fairSearch{e: e, state: s, cq: s.queue(cq), wl: wl, flavors: flavors, usage: usage, asks: make([]held, 0, len(usage))}
+	for fr := range flavors {
+		f.slots = append(f.slots, s.slots.slot(fr))
+	}
+	for fr, n := range usage {
+		f.asks = append(f.asks, held{s.slots.slot(fr), n})
+	}
+	return f
+}
+
+// run returns the targets, or nil if the workload does not fit without all that it may preempt.
 func (f *fairSearch) run() []*candidate {
-	f.changed = map[*schdcache.ClusterQueueSnapshot]schdcache.DRS{}
-	f.left = map[*schdcache.ClusterQueueSnapshot][]*candidate{}
+	f.left = map[*fairQueue][]*candidate{}
 	f.reasons = map[*candidate]string{}
 	f.reach = f.others()
 	own := f.own()
 	if len(own)+len(f.reach.queues) == 0 {
 		return nil
 	}
-	f.cq.AddUsage(f.usage)
-	f.changed[f.cq] = f.cq.DominantResourceShare()
+	if p := f.cq.pool; p != nil {
+		p.before = append(p.before[:0], p.usage...)
+		defer func() { p.usage = append(p.usage[:0], p.before...) }()
+	}
+	f.cq.change()
+	defer f.cq.restore()
+	f.cq.add(f.asks)
 	found, retry := f.first(own)
 	if !found && len(f.e.strategies) > 1 && len(retry.queues) > 0 {
 		f.left, f.reach = retry.lists, &reach{}
 		found = f.second(retry.queues)
 	}
-	f.cq.RemoveUsage(f.usage)
-	if found {
-		f.fillBack()
-	}
+	f.cq.remove(f.asks)
 	for _, t := range f.targets {
-		f.state.snap.ClusterQueue(t.ClusterQueue).AddUsage(t.usage)
+		defer t.queue.restore()
 	}
 	if !found {
 		return nil
 	}
+	f.fillBack()
 	return f.targets
 }
 
 // reach are queues with workloads that a new workload may preempt, and those workloads in Kueue's order.
 type reach struct {
-	queues []*schdcache.ClusterQueueSnapshot
-	lists  map[*schdcache.ClusterQueueSnapshot][]*candidate
+	queues []*fairQueue
+	lists  map[*fairQueue][]*candidate
 }
 
 // reachOf is what decides which workloads of other queues are in reach.
@@ -120,8 +154,8 @@ type reachOf struct {
 	priority int64 // of the new workload, 0 if the policy does not look at it
 }
 
-// own returns the queue of the new workload, if it has candidates. They go to f.left.
-func (f *fairSearch) own() []*schdcache.ClusterQueueSnapshot {
+// own is the queue of the new workload, if it has candidates. They go to f.left.
+func (f *fairSearch) own() []*fairQueue {
 	f.left[f.cq] = nil
 	if within := f.cq.Preemption.WithinClusterQueue; within != kueue.PreemptionPolicyNever {
 		f.left[f.cq] = f.candidates(f.cq, within)
@@ -129,7 +163,7 @@ func (f *fairSearch) own() []*schdcache.ClusterQueueSnapshot {
 	if len(f.left[f.cq]) == 0 {
 		return nil
 	}
-	return []*schdcache.ClusterQueueSnapshot{f.cq}
+	return []*fairQueue{f.cq}
 }
 
 // others returns the other queues of the cohort in reach (findCandidates), those with the largest share first. Workloads that
@@ -163,9 +197,10 @@ func (f *fairSearch) others() *reach {
 
 // reachNow finds all queues of the cohort that borrow and hold candidates, also the one of the new workload.
 func (f *fairSearch) reachNow(policy kueue.PreemptionPolicy) *reach {
-	r := &reach{lists: map[*schdcache.ClusterQueueSnapshot][]*candidate{}}
-	for _, cq := range f.cq.Parent().ChildCQs() {
-		if !borrowingAny(cq, f.flavors) || !f.share(cq).IsBorrowing() {
+	r := &reach{lists: map[*fairQueue][]*candidate{}}
+	for _, child := range f.cq.Parent().ChildCQs() {
+		cq := f.state.queue(child)
+		if !cq.borrows(f.slots) || !cq.share().borrowing {
 			continue
 		}
 		if list := f.candidates(cq, policy); len(list) > 0 {
@@ -173,8 +208,8 @@ func (f *fairSearch) reachNow(policy kueue.PreemptionPolicy) *reach {
 		}
 	}
 	now := f.e.clock.Now()
-	slices.SortFunc(r.queues, func(a, b *schdcache.ClusterQueueSnapshot) int {
-		if c := schdcache.CompareDRS(f.share(b), f.share(a)); c != 0 {
+	slices.SortFunc(r.queues, func(a, b *fairQueue) int {
+		if c := b.share().compare(a.share()); c != 0 {
 			return c
 		}
 		return preemptioncommon.CandidatesOrdering(f.e.log, false, r.lists[a][0].Info, r.lists[b][0].Info, "", now)
@@ -182,26 +217,17 @@ func (f *fairSearch) reachNow(policy kueue.PreemptionPolicy) *reach {
 	return r
 }
 
-// of returns the candidates of a queue that are left.
-func (f *fairSearch) of(cq *schdcache.ClusterQueueSnapshot) []*candidate {
+// of are the candidates of a queue that are left.
+func (f *fairSearch) of(cq *fairQueue) []*candidate {
 	if list, asked := f.left[cq]; asked {
 		return list
 	}
 	return f.reach.lists[cq]
 }
 
-func borrowingAny(cq *schdcache.ClusterQueueSnapshot, flavors sets.Set[resources.FlavorResource]) bool {
-	for fr := range flavors {
-		if cq.Borrowing(fr) {
-			return true
-		}
-	}
-	return false
-}
-
-// candidates returns the workloads of a queue that hold some of the flavors and that the policy allows to preempt, in Kueue's
+// candidates are the workloads of a queue that hold some of the flavors and that the policy allows to preempt, in Kueue's
 // order.
-func (f *fairSearch) candidates(cq *schdcache.ClusterQueueSnapshot, policy kueue.PreemptionPolicy) []*candidate {
+func (f *fairSearch) candidates(cq *fairQueue, policy kueue.PreemptionPolicy) []*candidate {
 	list := f.users(cq)
 	if policy == kueue.PreemptionPolicyAny {
 		return list
@@ -215,7 +241,7 @@ func (f *fairSearch) candidates(cq *schdcache.ClusterQueueSnapshot, policy kueue
 	return out
 }
 
-func (f *fairSearch) users(cq *schdcache.ClusterQueueSnapshot) []*candidate {
+func (f *fairSearch) users(cq *fairQueue) []*candidate {
 	key := usedBy{cq: cq}
 	if f.flavors.Len() == 1 {
 		for fr := range f.flavors {
@@ -237,15 +263,15 @@ func (f *fairSearch) users(cq *schdcache.ClusterQueueSnapshot) []*candidate {
 	return list
 }
 
-// sorted returns all workloads of a queue. Their order is the same for each workload that looks for targets.
-func (s *fairState) sorted(e *Engine, cq *schdcache.ClusterQueueSnapshot) []*candidate {
+// sorted are all workloads of a queue. Their order is the same for each workload that looks for targets.
+func (s *fairState) sorted(e *Engine, cq *fairQueue) []*candidate {
 	list, known := s.candidates[cq]
 	if known {
 		return list
 	}
 	list = make([]*candidate, 0, len(cq.Workloads))
 	for _, w := range cq.Workloads {
-		list = append(list, &candidate{Info: w, usage: w.Usage()})
+		list = append(list, &candidate{Info: w, queue: cq, holds: s.slots.holds(w)})
 		s.nameless = s.nameless || w.Obj.UID == ""
 	}
 	now := e.clock.Now()
@@ -256,47 +282,32 @@ func (s *fairState) sorted(e *Engine, cq *schdcache.ClusterQueueSnapshot) []*can
 	return list
 }
 
-func (f *fairSearch) share(cq *schdcache.ClusterQueueSnapshot) schdcache.DRS {
-	if share, changed := f.changed[cq]; changed {
-		return share
+// shareWithout is the share of a queue without one of its candidates.
+func (c *candidate) shareWithout() share {
+	if c.queue.changed {
+		return c.queue.shareWithout(c.holds)
 	}
-	share, known := f.state.shares[cq]
-	if !known {
-		share = cq.DominantResourceShare()
-		f.state.shares[cq] = share
+	if c.without == nil {
+		s := c.queue.shareWithout(c.holds)
+		c.without = &s
 	}
-	return share
-}
-
-// shareWithout returns the share of a queue without one of its candidates.
-func (f *fairSearch) shareWithout(cq *schdcache.ClusterQueueSnapshot, c *candidate) schdcache.DRS {
-	_, changed := f.changed[cq]
-	if !changed && c.without != nil {
-		return *c.without
-	}
-	cq.RemoveUsage(c.usage)
-	share := cq.DominantResourceShare()
-	cq.AddUsage(c.usage)
-	if !changed {
-		c.without = &share
-	}
-	return share
+	return *c.without
 }
 
 // byShare are queues with candidates; the first one has the largest share.
 type byShare struct {
 	f      *fairSearch
-	queues []*schdcache.ClusterQueueSnapshot
+	queues []*fairQueue
 }
 
 func (h *byShare) Len() int      { return len(h.queues) }
 func (h *byShare) Swap(i, k int) { h.queues[i], h.queues[k] = h.queues[k], h.queues[i] }
-func (h *byShare) Push(cq any)   { h.queues = append(h.queues, cq.(*schdcache.ClusterQueueSnapshot)) }
+func (h *byShare) Push(cq any)   { h.queues = append(h.queues, cq.(*fairQueue)) }
 
 func (h *byShare) Less(i, k int) bool { return h.before(h.queues[i], h.queues[k]) }
 
-func (h *byShare) before(a, b *schdcache.ClusterQueueSnapshot) bool {
-	if c := schdcache.CompareDRS(h.f.share(a), h.f.share(b)); c != 0 {
+func (h *byShare) before(a, b *fairQueue) bool {
+	if c := a.share().compare(b.share()); c != 0 {
 		return c > 0
 	}
 	return preemptioncommon.CandidatesOrdering(h.f.e.log, false, h.f.of(a)[0].Info, h.f.of(b)[0].Info, h.f.cq.Name, h.f.e.clock.Now()) < 0
@@ -309,16 +320,16 @@ func (h *byShare) Pop() any {
 	return cq
 }
 
-// eligible reports whether a queue has candidates, and borrows or is the queue of the new workload.
-func (f *fairSearch) eligible(cq *schdcache.ClusterQueueSnapshot) bool {
-	return len(f.of(cq)) > 0 && (cq == f.cq || f.share(cq).IsBorrowing())
+// eligible reports a queue with candidates that borrows, or is the queue of the new workload.
+func (f *fairSearch) eligible(cq *fairQueue) bool {
+	return len(f.of(cq)) > 0 && (cq == f.cq || cq.share().borrowing)
 }
 
 // each yields the queue to take the next target from: the one with the largest share (nextTarget in
 // fairsharing/ordering.go). These are the queues in reach, which are in this order, and more. The loop changes only the
 // share and the candidates of the queue that it was given.
-func (f *fairSearch) each(more []*schdcache.ClusterQueueSnapshot) iter.Seq[*schdcache.ClusterQueueSnapshot] {
-	return func(yield func(*schdcache.ClusterQueueSnapshot) bool) {
+func (f *fairSearch) each(more []*fairQueue) iter.Seq[*fairQueue] {
+	return func(yield func(*fairQueue) bool) {
 		inReach := f.reach.queues
 		h := &byShare{f: f}
 		for _, cq := range more {
@@ -330,12 +341,12 @@ func (f *fairSearch) each(more []*schdcache.ClusterQueueSnapshot) iter.Seq[*schd
 			if len(inReach) > 0 && inReach[0] == f.cq {
 				inReach = inReach[1:]
 			}
-			var cq *schdcache.ClusterQueueSnapshot
+			var cq *fairQueue
 			switch {
 			case len(inReach) > 0 && (h.Len() == 0 || h.before(inReach[0], h.queues[0])):
 				cq, inReach = inReach[0], inReach[1:]
 			case h.Len() > 0:
-				cq = heap.Pop(h).(*schdcache.ClusterQueueSnapshot)
+				cq = heap.Pop(h).(*fairQueue)
 			default:
 				return
 			}
@@ -351,9 +362,9 @@ func (f *fairSearch) each(more []*schdcache.ClusterQueueSnapshot) iter.Seq[*schd
 
 // first applies the first strategy (runFirstFsStrategy) to the queues in reach and more. It returns whether the workload
 // fits, and the candidates that failed.
-func (f *fairSearch) first(more []*schdcache.ClusterQueueSnapshot) (found bool, retry reach) {
-	retry.lists = map[*schdcache.ClusterQueueSnapshot][]*candidate{}
-	within := features.Enabled(features.FairSharingPreemptWithinNominal) && !borrowingAny(f.cq, f.flavors)
+func (f *fairSearch) first(more []*fairQueue) (found bool, retry reach) {
+	retry.lists = map[*fairQueue][]*candidate{}
+	within := features.Enabled(features.FairSharingPreemptWithinNominal) && !f.cq.borrows(f.slots)
 	for cq := range f.each(more) {
 		if cq == f.cq || within {
 			reason := kueue.InCohortReclamationReason
@@ -365,15 +376,15 @@ func (f *fairSearch) first(more []*schdcache.ClusterQueueSnapshot) (found bool, 
 			}
 			continue
 		}
-		mine, old := f.share(f.cq), f.share(cq)
+		mine, old := f.cq.share(), cq.share()
 		// The queues that are left have no larger share than cq, and f.cq is not among them: its share was larger. A removal
 		// does not raise a share, so both strategies fail for all of them.
-		if schdcache.CompareDRS(mine, old) > 0 {
+		if mine.compare(old) > 0 {
 			return false, retry
 		}
 		for len(f.of(cq)) > 0 {
 			c := f.pop(cq)
-			if !f.e.strategies[0](fairsharing.PreemptorNewShare(mine), fairsharing.TargetOldShare(old), fairsharing.TargetNewShare(f.shareWithout(cq, c))) {
+			if !f.allows(mine, old, c) {
 				if len(retry.lists[cq]) == 0 {
 					retry.queues = append(retry.queues, cq)
 				}
@@ -389,12 +400,20 @@ func (f *fairSearch) first(more []*schdcache.ClusterQueueSnapshot) (found bool, 
 	return false, retry
 }
 
+// allows is the first strategy: whether a workload may be taken from a queue with the share old.
+func (f *fairSearch) allows(mine, old share, c *candidate) bool {
+	if f.e.strategies[0] == config.LessThanInitialShare {
+		return mine.compare(old) < 0
+	}
+	return mine.compare(c.shareWithout()) <= 0
+}
+
 // second tries one more candidate of each queue (runSecondFsStrategy).
-func (f *fairSearch) second(queues []*schdcache.ClusterQueueSnapshot) bool {
+func (f *fairSearch) second(queues []*fairQueue) bool {
 	for cq := range f.each(queues) {
 		c := f.pop(cq)
 		f.left[cq] = nil
-		if schdcache.CompareDRS(f.share(f.cq), f.share(cq)) >= 0 {
+		if f.cq.share().compare(cq.share()) >= 0 {
 			return false // as for the queues that are left, whose shares are not larger
 		}
 		if f.take(cq, c, kueue.InCohortFairSharingReason) {
@@ -404,44 +423,34 @@ func (f *fairSearch) second(queues []*schdcache.ClusterQueueSnapshot) bool {
 	return false
 }
 
-func (f *fairSearch) pop(cq *schdcache.ClusterQueueSnapshot) *candidate {
+func (f *fairSearch) pop(cq *fairQueue) *candidate {
 	list := f.of(cq)
 	f.left[cq] = list[1:]
 	return list[0]
 }
 
 // take makes a candidate a target, and reports whether the workload fits now.
-func (f *fairSearch) take(cq *schdcache.ClusterQueueSnapshot, c *candidate, reason string) bool {
+func (f *fairSearch) take(cq *fairQueue, c *candidate, reason string) bool {
 	f.reasons[c] = reason
-	cq.RemoveUsage(c.usage)
-	f.changed[cq] = cq.DominantResourceShare()
+	cq.change()
+	cq.remove(c.holds)
 	f.targets = append(f.targets, c)
-	f.cq.RemoveUsage(f.usage)
-	defer f.cq.AddUsage(f.usage)
-	return f.fits()
-}
-
-func (f *fairSearch) fits() bool {
-	for fr, n := range f.usage.Quota {
-		if n.Cmp(f.cq.Available(fr)) > 0 {
-			return false
-		}
-	}
-	return true
+	f.cq.remove(f.asks)
+	defer f.cq.add(f.asks)
+	return f.cq.fits(f.asks)
 }
 
 // fillBack keeps the targets without which the workload does not fit (fillBackWorkloads).
 func (f *fairSearch) fillBack() {
 	for i := len(f.targets) - 2; i >= 0; i-- {
 		t := f.targets[i]
-		cq := f.state.snap.ClusterQueue(t.ClusterQueue)
-		cq.AddUsage(t.usage)
-		if f.fits() {
+		t.queue.add(t.holds)
+		if f.cq.fits(f.asks) {
 			last := len(f.targets) - 1
 			f.targets[i] = f.targets[last]
 			f.targets = f.targets[:last]
 		} else {
-			cq.RemoveUsage(t.usage)
+			t.queue.remove(t.holds)
 		}
 	}
 }
@@ -450,16 +459,13 @@ func (f *fairSearch) fillBack() {
 func (f *fairSearch) possible(fr resources.FlavorResource) (preemptioncommon.PreemptionPossibility, int) {
 	targets := f.run()
 	for _, t := range targets {
-		f.state.snap.ClusterQueue(t.ClusterQueue).RemoveUsage(t.usage)
+		defer t.queue.SimulateUsageRemoval(workload.Usage{Quota: t.FlavorResourceUsage()})()
 	}
-	borrow, _ := classical.FindHeightOfLowestSubtreeThatFits(f.cq, fr, f.usage.Quota[fr])
-	for _, t := range targets {
-		f.state.snap.ClusterQueue(t.ClusterQueue).AddUsage(t.usage)
-	}
+	borrow, _ := classical.FindHeightOfLowestSubtreeThatFits(f.cq.ClusterQueueSnapshot, fr, f.usage[fr])
 	switch {
 	case len(targets) == 0:
 		return preemptioncommon.NoCandidates, borrow
-	case slices.ContainsFunc(targets, func(t *candidate) bool { return t.ClusterQueue == f.cq.Name }):
+	case slices.ContainsFunc(targets, func(t *candidate) bool { return t.queue == f.cq }):
 		return preemptioncommon.Preempt, borrow
 	}
 	return preemptioncommon.Reclaim, borrow

@@ -21,7 +21,7 @@ type turns interface{ next() *entry }
 // (map iteration), names decide, backwards when flip is true.
 func (e *Engine) newTurns(entries []*entry, flip bool) turns {
 	if e.fair {
-		f := &fairTurns{e: e, flip: flip, left: make(map[*schdcache.ClusterQueueSnapshot]*entry, len(entries)), known: map[*schdcache.CohortSnapshot]shares{}, below: map[*schdcache.CohortSnapshot]children{}}
+		f := &fairTurns{e: e, flip: flip, left: make(map[*schdcache.ClusterQueueSnapshot]*entry, len(entries)), sorted: map[*schdcache.CohortSnapshot][]*entry{}, below: map[*schdcache.CohortSnapshot]children{}}
 		for _, en := range entries {
 			f.left[en.cq] = en
 		}
@@ -106,9 +106,10 @@ type fairTurns struct {
 	e    *Engine
 	left map[*schdcache.ClusterQueueSnapshot]*entry
 	flip bool
-	// known are the shares in flat cohorts: an admission there changes only the share of a queue whose turn is over.
-	known map[*schdcache.CohortSnapshot]shares
-	below map[*schdcache.CohortSnapshot]children
+	// sorted are the entries of flat cohorts that are left, in their order: an admission there changes only the share of
+	// a queue whose turn is over, so one order does for all turns.
+	sorted map[*schdcache.CohortSnapshot][]*entry
+	below  map[*schdcache.CohortSnapshot]children
 }
 
 // children are the cohorts and queues below a cohort, by name.
@@ -142,18 +143,38 @@ func (f *fairTurns) next() *entry {
 	}
 	en := f.left[cq]
 	if cq.HasParent() {
-		root := cq.Parent().Root()
-		s, known := f.known[root]
-		if !known {
-			s = f.shares(root)
-			if flat(cq) {
-				f.known[root] = s
-			}
+		if root := cq.Parent().Root(); flat(cq) {
+			en = f.first(root)
+		} else {
+			en = f.winner(root, f.shares(root))
 		}
-		en = f.winner(root, s)
 	}
 	delete(f.left, en.cq)
 	return en
+}
+
+// first is winner in a flat cohort.
+func (f *fairTurns) first(cohort *schdcache.CohortSnapshot) *entry {
+	list, known := f.sorted[cohort]
+	if !known {
+		s := f.shares(cohort)
+		for _, cq := range f.children(cohort).queues {
+			if en := f.left[cq]; en != nil {
+				list = append(list, en)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b *entry) int {
+			switch {
+			case f.less(a, b, cohort.GetName(), s):
+				return -1
+			case f.less(b, a, cohort.GetName(), s):
+				return 1
+			}
+			return 0
+		})
+	}
+	f.sorted[cohort] = list[1:]
+	return list[0]
 }
 
 // shares computes, for every entry below root, the dominant resource share of

@@ -82,10 +82,16 @@ func (e *Engine) nominateRival(ctx context.Context, en *entry, snap *schdcache.S
 	}
 	en.cq = snap.ClusterQueue(en.ClusterQueue)
 	en.assignment, en.message = n.assignment, n.message
-	en.targets = make([]*preemption.Target, len(n.targets))
-	for i, t := range n.targets { // the targets' queues are of another snapshot
-		en.targets[i] = &preemption.Target{WorkloadInfo: t.WorkloadInfo, Reason: t.Reason, WorkloadCq: snap.ClusterQueue(t.WorkloadInfo.ClusterQueue)}
-	}
+	en.targets = inSnapshot(n.targets, snap)
 	en.LastAssignment = &en.assignment.LastState
 	return true
+}
+
+// inSnapshot returns targets that were found in another snapshot of the same state.
+func inSnapshot(targets []*preemption.Target, snap *schdcache.Snapshot) []*preemption.Target {
+	out := make([]*preemption.Target, len(targets))
+	for i, t := range targets {
+		out[i] = &preemption.Target{WorkloadInfo: t.WorkloadInfo, Reason: t.Reason, WorkloadCq: snap.ClusterQueue(t.WorkloadInfo.ClusterQueue)}
+	}
+	return out
 }

@@ -78,7 +78,7 @@ func (s *searcher) fairly(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info,
 	if s.fair == nil {
 		s.fair = newFairState(s.snap)
 	}
-	return &fairSearch{e: s.e, state: s.fair, cq: cq, wl: wl.Obj, flavors: flavors, usage: workload.Usage{Quota: usage}}
+	return s.fair.search(s.e, cq, wl.Obj, flavors, usage)
 }
 
 // targets returns the workloads to preempt for an assignment: those that Kueue's search finds.

@@ -3,6 +3,8 @@ package admission
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,7 +30,8 @@ func TestNoTargetsWithoutASearch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			concluded := 0
 			for seed := range clusters {
-				e := randomCluster(rand.New(rand.NewPCG(7, uint64(seed)))).engine(t, c)
+				r := rand.New(rand.NewPCG(7, uint64(seed)))
+				e := randomCluster(r, 2+r.IntN(4), "all", "all", "left", "").engine(t, c)
 				e.recheck = &concluded
 				if _, err := e.Run(t.Context(), 30); err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
@@ -42,17 +45,52 @@ func TestNoTargetsWithoutASearch(t *testing.T) {
 	}
 }
 
-func randomCluster(r *rand.Rand) *fixture {
+// Heads that are nominated at the same time get what they get one after the other, where each search is compared with
+// Kueue's.
+func TestHeadsAtOnce(t *testing.T) {
+	clusters := 40
+	if testing.Short() {
+		clusters = 8
+	}
+	for name, c := range map[string]Config{"classical": {}, "fair": {FairSharing: true}} {
+		t.Run(name, func(t *testing.T) {
+			preempted := 0
+			for seed := range clusters {
+				var texts [2]string
+				for i := range texts {
+					r := rand.New(rand.NewPCG(11, uint64(seed)))
+					e := randomCluster(r, manyHeads+r.IntN(4), "all", "all", "").engine(t, c)
+					if i == 1 {
+						e.recheck = new(int)
+					}
+					line, err := e.Run(t.Context(), 30)
+					if err != nil {
+						t.Fatalf("seed %d: %v", seed, err)
+					}
+					texts[i] = fmt.Sprintf("%d cycles: %+v", line.Cycles, line.Events)
+					preempted += strings.Count(texts[i], string(EventPreempted))
+				}
+				if texts[0] != texts[1] {
+					t.Fatalf("seed %d: at once\n%s\none by one\n%s", seed, texts[0], texts[1])
+				}
+			}
+			if preempted == 0 {
+				t.Error("nothing was preempted: the test is about nothing")
+			}
+		})
+	}
+}
+
+func randomCluster(r *rand.Rand, teams int, cohorts ...string) *fixture {
 	f := newFixture()
 	f.add(&kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: "spare"}})
-	if r.IntN(3) == 0 {
+	if slices.Contains(cohorts, "left") && r.IntN(3) == 0 {
 		f.add(&kueue.Cohort{ObjectMeta: metav1.ObjectMeta{Name: "left"}, Spec: kueue.CohortSpec{ParentName: "all"}})
 	}
 	policies := []kueue.PreemptionPolicy{kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny, kueue.PreemptionPolicyLowerOrNewerEqualPriority}
-	teams := 2 + r.IntN(4)
 	for q := range teams {
 		team := fmt.Sprint("team-", q)
-		f.team(team, []string{"all", "all", "left", ""}[r.IntN(4)], fmt.Sprint(4+r.IntN(8)), preempts([]kueue.PreemptionPolicy{policies[0], policies[1], policies[3]}[r.IntN(3)], policies[r.IntN(3)]), func(cq *kueue.ClusterQueue) {
+		f.team(team, cohorts[r.IntN(len(cohorts))], fmt.Sprint(4+r.IntN(8)), preempts([]kueue.PreemptionPolicy{policies[0], policies[1], policies[3]}[r.IntN(3)], policies[r.IntN(3)]), func(cq *kueue.ClusterQueue) {
 			if r.IntN(3) == 0 {
 				cq.Spec.FairSharing = &kueue.FairSharing{Weight: ptr.To(resource.MustParse([]string{"0", "500m", "2"}[r.IntN(3)]))}
 			}
