@@ -2,6 +2,7 @@ package history
 
 import (
 	"bufio"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 )
 
 const role = "HYPERPOD_TEST_RECORDER"
@@ -299,6 +302,32 @@ func TestRefusals(t *testing.T) {
 }
 
 // TestRetain: segments that are too old go.
+// A small file that expands to a huge one is refused.
+func TestAnEndlessSegment(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, start.Format(nameLayout)+packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(f)
+	for range mostBytes>>20 + 1 {
+		if _, err := z.Write(make([]byte, 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, readErr := Read(dir, start, start.Add(time.Hour))
+	_, lastErr := Last(dir)
+	_, openErr := Open(dir, Options{Cluster: "c"})
+	for _, err := range []error{readErr, lastErr, openErr} {
+		if !errors.As(err, new(*bounded.TooLarge)) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 func TestRetain(t *testing.T) {
 	dir, world := t.TempDir(), newWorld(4, 10)
 	w := open(t, dir, Options{Pace: time.Hour, Retain: 72 * time.Hour})

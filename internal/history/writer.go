@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 )
 
 // The names of files: a segment that is written, one that is complete, and the lock of the writer.
@@ -24,6 +25,7 @@ const (
 	lockName    = "recorder.lock"
 	nameLayout  = "20060102T150405Z"
 	maxSegment  = 16 << 20
+	mostBytes   = bounded.Object // of a segment, which may have one sample more than maxSegment
 	folderMode  = 0o700
 	segmentMode = 0o600
 )
@@ -313,7 +315,7 @@ func segments(dir string) ([]stored, error) {
 func (s stored) read(dir string) (path string, data []byte, err error) {
 	path = filepath.Join(dir, s.name+extension)
 	if !s.packed {
-		data, err = os.ReadFile(path)
+		data, err = bounded.File(path, mostBytes)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return path, data, err
 		}
@@ -330,8 +332,11 @@ func (s stored) read(dir string) (path string, data []byte, err error) {
 	}
 	var all bytes.Buffer
 	all.Grow(unpackedSize(f))
-	_, _ = all.ReadFrom(z) // what could be read; checksums find the end
-	return path, all.Bytes(), nil
+	_, err = all.ReadFrom(bounded.NewReader(z, mostBytes))
+	if errors.As(err, new(*bounded.TooLarge)) {
+		return path, nil, fmt.Errorf("%s is %w", path, err)
+	}
+	return path, all.Bytes(), nil // what could be read; checksums find the end
 }
 
 // unpackedSize is the size that a packed segment gives for its content, up to a limit. gzip puts it at the end.
@@ -350,7 +355,7 @@ func unpackedSize(f *os.File) int {
 // pack compresses a complete segment.
 func (s stored) pack(dir string) error {
 	path := filepath.Join(dir, s.name+extension)
-	data, err := os.ReadFile(path)
+	data, err := bounded.File(path, mostBytes)
 	if err != nil {
 		return err
 	}

@@ -299,10 +299,43 @@ func TestCredentialPluginPrintsTooMuch(t *testing.T) {
 		_, err := getItem(c)
 		mustSay(t, err, errs.Denied, `get-token" printed more than 64 MiB`, "run the plugin by hand")
 	}
-	// The next tests start with a heap that does not grow.
+	waitFor(ended)
+}
+
+// A plugin that renews credentials has a limit too, also where the server has refused the old ones.
+func TestCredentialPluginPrintsTooMuchLater(t *testing.T) {
+	for name, end := range map[string]string{"refused": "", "expired": `,"expirationTimestamp":"2020-01-01T00:00:00Z"`} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			script := fmt.Sprintf("if [ -e %[1]q/first ]; then head -c %[2]d /dev/zero; touch %[1]q/ended; exit; fi\ntouch %[1]q/first\n"+
+				`echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"x"%[3]s}}'`, dir, 4*bounded.Library, end)
+			requests := 0
+			cluster := secureServer(t, func(w http.ResponseWriter, r *http.Request) {
+				if requests++; requests > 1 {
+					refuse(401, "Unauthorized", "Unauthorized")(w, r)
+					return
+				}
+				fmt.Fprint(w, object("a", "1", "1", 7))
+			})
+			c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
+			c.rt.(*abandoning).mostRenewed = bounded.Library
+			if _, err := getItem(c); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				_, err := getItem(c)
+				mustSay(t, err, errs.Denied, `get-token" printed more than 64 MiB`)
+			}
+			waitFor(filepath.Join(dir, "ended"))
+		})
+	}
+}
+
+// waitFor waits until a file exists: the next tests start with a heap that does not grow.
+func waitFor(path string) {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(ended); err == nil {
-			break
+		if _, err := os.Stat(path); err == nil {
+			return
 		}
 	}
 }

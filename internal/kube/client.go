@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -112,7 +113,7 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	}
 	c := newClient(base, rt, o)
 	if cfg.ExecProvider != nil {
-		c.rt = &abandoning{RoundTripper: rt, c: c}
+		c.rt = &abandoning{RoundTripper: rt, c: c, mostRenewed: 4 * bounded.Library}
 	}
 	c.config, c.given, c.signed = cfg, given, signed
 	return c, nil

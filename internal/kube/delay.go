@@ -2,9 +2,9 @@ package kube
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/http/httptrace"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -89,37 +89,40 @@ func (d *delays) trace(ctx context.Context, wrote *atomic.Bool) context.Context 
 	})
 }
 
-// abandoning is a transport whose requests end with their context, and when the first credentials are too large.
-// Those of client-go do neither while a credential plugin runs.
+// abandoning is a transport whose requests end with their context, and when a credential plugin prints too much.
+// Those of client-go do neither while a plugin runs.
 type abandoning struct {
 	http.RoundTripper
 	c *Client
+	// mostRenewed is the limit of a plugin that renews credentials: answers that are read meanwhile count too.
+	mostRenewed int64
 	// spoilt is set when a plugin printed too much: the plugin may still print, and nothing waits for it again.
-	spoilt atomic.Bool
+	spoilt atomic.Pointer[bounded.TooLarge]
 }
 
-// errPluginOutput is the error about a credential plugin that prints too much.
-var errPluginOutput = fmt.Errorf("getting credentials: %w", &bounded.TooLarge{Most: bounded.Library})
+// pluginOutput is the error about a credential plugin that prints too much.
+type pluginOutput struct{ *bounded.TooLarge }
+
+func (e pluginOutput) Error() string { return "getting credentials: " + e.TooLarge.Error() }
+func (e pluginOutput) Unwrap() error { return e.TooLarge }
 
 func (t *abandoning) RoundTrip(req *http.Request) (*http.Response, error) {
-	if t.spoilt.Load() {
-		return nil, errPluginOutput
+	if e := t.spoilt.Load(); e != nil {
+		return nil, pluginOutput{e}
 	}
 	type result struct {
 		resp *http.Response
 		err  error
 	}
-	tooLarge := make(chan struct{})
-	stop := func() {}
-	if !t.c.worked.Load() { // later, answers fill the memory too
-		stop = bounded.Growth(bounded.Library, func() {
-			t.spoilt.Store(true)
-			close(tooLarge)
-		})
-		defer stop()
+	g := guard{most: bounded.Library, exceeded: make(chan struct{})}
+	if t.c.worked.Load() {
+		g.most = t.mostRenewed
 	}
-	// A request looks for its connection once it has its credentials.
-	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GetConn: func(string) { stop() }}))
+	defer g.end()
+	g.begin()
+	// A request looks for its connection once it has its credentials. An answer may say that they are refused, and the
+	// plugin runs again before that answer is returned.
+	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GetConn: func(string) { g.pause() }, GotFirstResponseByte: g.begin}))
 	done := make(chan result, 1)
 	crash.Go(func() {
 		resp, err := t.RoundTripper.RoundTrip(req)
@@ -131,8 +134,10 @@ func (t *abandoning) RoundTrip(req *http.Request) (*http.Response, error) {
 		return r.resp, r.err
 	case <-req.Context().Done():
 		err = req.Context().Err()
-	case <-tooLarge:
-		err = errPluginOutput
+	case <-g.exceeded:
+		e := &bounded.TooLarge{Most: g.most}
+		t.spoilt.Store(e)
+		err = pluginOutput{e}
 	}
 	crash.Go(func() {
 		if r := <-done; r.resp != nil {
@@ -140,4 +145,39 @@ func (t *abandoning) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	})
 	return nil, err
+}
+
+// guard watches the memory while a credential plugin may run for a request.
+type guard struct {
+	most     int64
+	exceeded chan struct{}
+
+	mu    sync.Mutex
+	stop  func() // nil: it does not watch
+	ended bool
+	once  sync.Once
+}
+
+func (g *guard) begin() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.stop == nil && !g.ended {
+		g.stop = bounded.Growth(g.most, func() { g.once.Do(func() { close(g.exceeded) }) })
+	}
+}
+
+func (g *guard) pause() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.stop != nil {
+		g.stop()
+		g.stop = nil
+	}
+}
+
+func (g *guard) end() {
+	g.pause()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = true
 }

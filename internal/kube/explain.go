@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"time"
 	"unicode"
@@ -156,7 +155,7 @@ func certificateEnd(cfg *rest.Config) (time.Time, bool) {
 	}
 	data := cfg.CertData
 	if len(data) == 0 && cfg.CertFile != "" {
-		data, _ = os.ReadFile(cfg.CertFile) // unreadable: nothing to say about it
+		data, _ = bounded.File(cfg.CertFile, bounded.Settings) // unreadable: nothing to say about it
 	}
 	block, _ := pem.Decode(data)
 	if block == nil {
@@ -277,7 +276,7 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
 		e.Why, e.Code = "the deadline passed before the answer arrived", errs.Timeout
 	case strings.Contains(text, "getting credentials: ") || strings.Contains(text, "exec plugin"):
-		return c.explainPlugin(e, text)
+		return c.explainPlugin(e, err)
 	case strings.Contains(text, "proxyconnect") || strings.Contains(text, "socks connect"):
 		e.Why = "the connection through the proxy failed"
 		e.WithAdvice("check proxy-url in the kubeconfig, HTTPS_PROXY and NO_PROXY")
@@ -327,8 +326,10 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 
 // explainPlugin explains the failure of a kubeconfig's credential plugin. The plugin's own messages are on
 // stderr already; its stdout may be a credential and is not repeated.
-func (c *Client) explainPlugin(e *errs.Error, text string) *errs.Error {
+func (c *Client) explainPlugin(e *errs.Error, err error) *errs.Error {
 	e.Code = errs.Denied
+	var tooMuch pluginOutput
+	text := err.Error()
 	name := "credential plugin"
 	if c.config != nil && c.config.ExecProvider != nil {
 		name += fmt.Sprintf(" %q", oneLine(c.config.ExecProvider.Command))
@@ -345,8 +346,8 @@ func (c *Client) explainPlugin(e *errs.Error, text string) *errs.Error {
 		e.Why = name + " needs a terminal to prompt on"
 	case strings.Contains(text, "API version"):
 		e.Why = name + " uses another API version than the kubeconfig"
-	case strings.Contains(text, errPluginOutput.Error()):
-		e.Why = name + " printed more than " + bounded.Size(bounded.Library)
+	case errors.As(err, &tooMuch):
+		e.Why = name + " printed more than " + bounded.Size(tooMuch.Most)
 		return e.WithAdvice("run the plugin by hand: it must print one ExecCredential and end")
 	default:
 		e.Why = name + " returned no usable credentials"

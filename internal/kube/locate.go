@@ -69,6 +69,9 @@ func locate(l Location, env func(string) string, podDir string) (Target, error) 
 	if err := checkContext(name, c, raw); err != nil {
 		return Target{}, err
 	}
+	if err := takeFiles(name, raw.Clusters[c.Cluster], raw.AuthInfos[c.AuthInfo]); err != nil {
+		return Target{}, err
+	}
 	cfg, err := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, rules).ClientConfig()
 	if err != nil {
 		return Target{}, explainSetup(cannotUse(name), err)
@@ -244,6 +247,41 @@ func checkContext(name string, c *api.Context, raw *api.Config) error {
 	}
 	if _, ok := raw.AuthInfos[c.AuthInfo]; !ok && c.AuthInfo != "" {
 		return errs.New(cannotUse(name), fmt.Sprintf("user %q not found in the kubeconfig", c.AuthInfo))
+	}
+	return nil
+}
+
+// takeFiles checks the files of certificates and tokens that a context names: client-go reads them without a limit. The
+// text of a pipe or a device, which can be read once, takes the place of its name.
+func takeFiles(context string, cluster *api.Cluster, user *api.AuthInfo) error {
+	if user == nil {
+		user = &api.AuthInfo{}
+	}
+	var token []byte
+	for _, f := range []struct {
+		path *string
+		data *[]byte
+	}{{&cluster.CertificateAuthority, &cluster.CertificateAuthorityData}, {&user.ClientCertificate, &user.ClientCertificateData},
+		{&user.ClientKey, &user.ClientKeyData}, {&user.TokenFile, &token}} {
+		info, err := os.Stat(*f.path)
+		if *f.path == "" || err != nil || info.IsDir() {
+			continue // client-go says what is wrong
+		}
+		var data []byte
+		if info.Mode().IsRegular() && info.Size() > bounded.Settings {
+			err = &bounded.TooLarge{Most: bounded.Settings}
+		} else if !info.Mode().IsRegular() {
+			data, err = bounded.File(*f.path, bounded.Settings)
+		}
+		if err != nil {
+			return errs.New(cannotUse(context), *f.path+" is "+err.Error()).WithCause(err)
+		}
+		if data != nil {
+			*f.path, *f.data = "", data
+		}
+	}
+	if token != nil {
+		user.Token = strings.TrimSpace(string(token))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -170,6 +171,26 @@ func located(t testing.TB, path string, change ...func(*Options)) *Client {
 	}
 	c, _ := connect(t, target.Config, change...)
 	return c
+}
+
+// Files that a kubeconfig names have a limit too.
+func TestLargeFilesOfAKubeconfig(t *testing.T) {
+	large := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(large, make([]byte, bounded.Settings+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"certificate-authority", "client-certificate", "client-key", "tokenFile"} {
+		cluster, user := "dev=https://cluster.invalid", "me={token: x}"
+		if named := fmt.Sprintf("%s: %q", field, large); field == "certificate-authority" {
+			cluster += "|" + named
+		} else {
+			user = "me={" + named + "}"
+		}
+		_, err := Locate(Location{Kubeconfig: kubeconfig(t, "dev", []string{cluster}, []string{"dev=dev/me/"}, []string{user})}, env())
+		if err == nil || !strings.Contains(errs.Text(err, false), large+" is larger than 1 MiB") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
 }
 
 func TestToken(t *testing.T) {

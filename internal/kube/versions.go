@@ -216,7 +216,7 @@ func (v *versionCache) load() {
 		return
 	}
 	v.loaded = true
-	if data, err := os.ReadFile(v.path()); err == nil && json.Unmarshal(data, &v.disk) != nil {
+	if data, err := bounded.File(v.path(), bounded.Settings); err == nil && json.Unmarshal(data, &v.disk) != nil {
 		v.disk = nil
 	}
 	if v.disk == nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -97,7 +98,7 @@ func unlock(h *os.File) {
 
 // holder names the process that holds the lock.
 func (f file) holder() string {
-	b, err := os.ReadFile(f.lockPath())
+	b, err := bounded.File(f.lockPath(), 1<<10)
 	if pid, convErr := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && convErr == nil {
 		return fmt.Sprintf("process %d", pid)
 	}

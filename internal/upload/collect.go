@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 )
 
 // MaxBytes limits the files of an upload together. The API server accepts 1 MiB in a
@@ -199,17 +201,22 @@ func largest(sizes map[string]int64) []string {
 
 // ignored reads the .gitignore of a folder.
 func ignored(files fs.FS, folder string, domain []string) (out []gitignore.Pattern, err error) {
-	f, err := files.Open(path.Join(folder, ".gitignore"))
-	if errors.Is(err, fs.ErrNotExist) {
+	name := path.Join(folder, ".gitignore")
+	info, err := fs.Stat(files, name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() { // a pipe may have no writer
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxIgnoreFile))
+	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
+	}
+	defer f.Close()
+	data, err := bounded.ReadAll(f, maxIgnoreFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	for lines.Scan() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -79,6 +80,14 @@ func TestCollectLinks(t *testing.T) {
 	got, err := Collect(root)
 	if err != nil || !slices.Equal(paths(got), []string{"a/train.py", "main.py"}) || !slices.Equal(got.Links, []string{"a/up", "loop", "out", "self"}) {
 		t.Errorf("%q, left out %q, %v", paths(got), got.Links, err)
+	}
+}
+
+// A .gitignore without an end is refused: a part of it would let files through.
+func TestHostileIgnoreFile(t *testing.T) {
+	root := folder(t, map[string]string{".gitignore": strings.Repeat("#\n", maxIgnoreFile/2) + "secret.py\n", "secret.py": "1"})
+	if _, err := Collect(root); !errors.As(err, new(*bounded.TooLarge)) || !strings.Contains(err.Error(), ".gitignore") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
 )
 
@@ -65,7 +66,7 @@ func awsFiles(env func(string) string) []string {
 // load returns the token, if it will be valid for a while. A file that cannot be read counts as missing.
 func (c *cache) load(now time.Time) (aws.Token, bool) {
 	var token aws.Token
-	data, err := os.ReadFile(c.path)
+	data, err := bounded.File(c.path, bounded.Settings)
 	if err != nil || json.Unmarshal(data, &token) != nil || token.Value == "" {
 		return token, false
 	}

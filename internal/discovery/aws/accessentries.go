@@ -29,22 +29,25 @@ func (c *Client) AccessEntry(ctx context.Context, region, cluster, principal str
 		return nil, c.explain("cannot read the access entry of "+principal, "eks:DescribeAccessEntry", err)
 	}
 	out := &clusters.AccessEntry{Cluster: cluster, Principal: principal, Type: o.AccessEntry.Type, Groups: o.AccessEntry.KubernetesGroups}
-	for query := (url.Values{}); ; {
+	query := url.Values{}
+	err = pages(func(token string) (string, error) {
+		if token != "" {
+			query.Set("nextToken", token)
+		}
 		var page struct {
 			AssociatedAccessPolicies []struct{ PolicyArn string }
 			NextToken                string
 		}
-		if err := api.eks(ctx, http.MethodGet, append(entry, "access-policies"), query, nil, &page); err != nil {
-			return nil, c.explain("cannot list the access policies of "+principal, "eks:ListAssociatedAccessPolicies", err)
-		}
+		err := api.eks(ctx, http.MethodGet, append(entry, "access-policies"), query, nil, &page)
 		for _, p := range page.AssociatedAccessPolicies {
 			out.Policies = append(out.Policies, p.PolicyArn)
 		}
-		if page.NextToken == "" || page.NextToken == query.Get("nextToken") {
-			return out, nil
-		}
-		query.Set("nextToken", page.NextToken)
+		return page.NextToken, err
+	})
+	if err != nil {
+		return nil, c.explain("cannot list the access policies of "+principal, "eks:ListAssociatedAccessPolicies", err)
 	}
+	return out, nil
 }
 
 // entryRequest creates or changes an access entry.

@@ -12,20 +12,21 @@ func (c *Client) Attached(ctx context.Context, arn string) ([]clusters.Attachmen
 	var out []clusters.Attachment
 	for _, kind := range []struct{ operation, policy string }{{"ListClusterSchedulerConfigs", clusters.SchedulerPolicy}, {"ListComputeQuotas", clusters.ComputeQuota}} {
 		in := Document{"ClusterArn": arn, "MaxResults": pageSize}
-		for more := true; more; {
+		err := pagesOf(in, func() (string, error) {
 			var page struct {
 				ClusterSchedulerConfigSummaries, ComputeQuotaSummaries []struct{ Name, Status string }
 				NextToken                                              string
 			}
-			if err := c.read(ctx, kind.operation, in, &page); err != nil {
-				return out, c.explain("cannot list what is attached to the cluster", "sagemaker:"+kind.operation, err)
-			}
+			err := c.read(ctx, kind.operation, in, &page)
 			for _, s := range append(page.ClusterSchedulerConfigSummaries, page.ComputeQuotaSummaries...) {
 				if s.Status != "Deleted" {
 					out = append(out, clusters.Attachment{Kind: kind.policy, Name: s.Name})
 				}
 			}
-			in["NextToken"], more = page.NextToken, page.NextToken != ""
+			return page.NextToken, err
+		})
+		if err != nil {
+			return out, c.explain("cannot list what is attached to the cluster", "sagemaker:"+kind.operation, err)
 		}
 	}
 	return out, nil

@@ -34,9 +34,11 @@ func account(t *testing.T, o fake.Options) *fake.Server {
 	return s
 }
 
+func noWait(int) time.Duration { return 0 }
+
 func open(t *testing.T, o aws.Options) *aws.Client {
 	t.Helper()
-	o.Backoff = func(int) time.Duration { return 0 }
+	o.Backoff = noWait
 	c, err := aws.Open(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,6 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/sagemaker"
 	"github.com/aws/smithy-go"
+
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 )
 
 // service is an AWS service. Its requests are signed and sent here and not by the SDK's
@@ -112,7 +113,7 @@ func (c *Client) attempt(ctx context.Context, s service, endpoint string, q requ
 		return nil, err
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was read
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostBytes))
+	answer, err := bounded.ReadAll(resp.Body, mostBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +155,9 @@ func failure(resp *http.Response, body []byte) error {
 	code := cmp.Or(resp.Header.Get("X-Amzn-Errortype"), answer.Type)
 	code, _, _ = strings.Cut(code, ":")
 	code = code[strings.LastIndexByte(code, '#')+1:]
+	if resp.StatusCode/100 == 3 {
+		answer.Message = "the answer (" + resp.Status + ") redirects to another address, which is not followed"
+	}
 	return &responseError{status: resp.StatusCode, GenericAPIError: smithy.GenericAPIError{
 		Code: cmp.Or(code, fmt.Sprintf("HTTP %d", resp.StatusCode)), Message: cmp.Or(answer.Message, answer.Lower, http.StatusText(resp.StatusCode))}}
 }

@@ -92,12 +92,9 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	if !validRegion(cfg.Region) {
 		return nil, errs.Usagef("invalid AWS region %q: must be like us-west-2", cfg.Region)
 	}
+	cfg.HTTPClient = straight(cfg.HTTPClient)
 	if o.Timeout > 0 || o.Observe != nil {
-		next := cfg.HTTPClient
-		if next == nil {
-			next = awshttp.NewBuildableClient()
-		}
-		cfg.HTTPClient = &observed{next: next, timeout: o.Timeout, observe: o.Observe}
+		cfg.HTTPClient = &observed{next: cfg.HTTPClient, timeout: o.Timeout, observe: o.Observe}
 	}
 	if o.Role != "" {
 		cfg.Credentials = sdk.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), o.Role))
@@ -106,11 +103,17 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	if now == nil {
 		now = time.Now
 	}
-	out := &Client{cfg: cfg, http: cfg.HTTPClient, userAgent: cmp.Or(o.UserAgent, "hyperpod"), now: now, profile: o.Profile}
-	if out.http == nil {
-		out.http = awshttp.NewBuildableClient()
+	return &Client{cfg: cfg, http: cfg.HTTPClient, userAgent: cmp.Or(o.UserAgent, "hyperpod"), now: now, profile: o.Profile}, nil
+}
+
+// straight returns a client that follows no redirect. The SDK's follows some, and takes the session token along.
+func straight(c sdk.HTTPClient) sdk.HTTPClient {
+	b, ok := c.(*awshttp.BuildableClient) // with the certificates of AWS_CA_BUNDLE
+	if !ok {
+		b = awshttp.NewBuildableClient()
 	}
-	return out, nil
+	return &http.Client{Transport: b.GetTransport(), Timeout: b.GetTimeout(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // Region returns the region of the client.

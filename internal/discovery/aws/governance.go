@@ -71,26 +71,25 @@ func (c *Client) describeAll(ctx context.Context, kind, arn string) ([]Document,
 func (c *Client) listGoverned(ctx context.Context, kind, arn string) ([]string, error) {
 	var out []string
 	in := Document{"ClusterArn": arn, "MaxResults": pageSize, "SortBy": "Name", "SortOrder": "Ascending"}
-	for {
+	err := pagesOf(in, func() (string, error) {
 		var page struct {
 			ComputeQuotaSummaries           []struct{ ComputeQuotaId string }
 			ClusterSchedulerConfigSummaries []struct{ ClusterSchedulerConfigId string }
 			NextToken                       string
 		}
-		if err := c.read(ctx, "List"+kind+"s", in, &page); err != nil {
-			return nil, c.explain("cannot list the "+plural(kind)+" of the cluster", "sagemaker:List"+kind+"s", err)
-		}
+		err := c.read(ctx, "List"+kind+"s", in, &page)
 		for _, s := range page.ComputeQuotaSummaries {
 			out = append(out, s.ComputeQuotaId)
 		}
 		for _, s := range page.ClusterSchedulerConfigSummaries {
 			out = append(out, s.ClusterSchedulerConfigId)
 		}
-		if page.NextToken == "" {
-			return out, nil
-		}
-		in["NextToken"] = page.NextToken
+		return page.NextToken, err
+	})
+	if err != nil {
+		return nil, c.explain("cannot list the "+plural(kind)+" of the cluster", "sagemaker:List"+kind+"s", err)
 	}
+	return out, nil
 }
 
 // plural returns how people call the resources of a kind.
@@ -115,24 +114,23 @@ func (c *Client) DescribeGoverned(ctx context.Context, kind, id string) (Documen
 func (c *Client) Tags(ctx context.Context, arn string) ([]any, error) {
 	out := []any{}
 	in := Document{"ResourceArn": arn, "MaxResults": pageSize}
-	for {
+	err := pagesOf(in, func() (string, error) {
 		var page struct {
 			Tags      []struct{ Key, Value string }
 			NextToken string
 		}
-		if err := c.read(ctx, "ListTags", in, &page); err != nil {
-			return nil, c.explain("cannot list the tags of "+arn, "sagemaker:ListTags", err)
-		}
+		err := c.read(ctx, "ListTags", in, &page)
 		for _, t := range page.Tags {
 			if !strings.HasPrefix(t.Key, "aws:") {
 				out = append(out, Document{"Key": t.Key, "Value": t.Value})
 			}
 		}
-		if page.NextToken == "" {
-			return out, nil
-		}
-		in["NextToken"] = page.NextToken
+		return page.NextToken, err
+	})
+	if err != nil {
+		return nil, c.explain("cannot list the tags of "+arn, "sagemaker:ListTags", err)
 	}
+	return out, nil
 }
 
 // ChangeGoverned sends an operation that creates, updates or deletes a compute allocation

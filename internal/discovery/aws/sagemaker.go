@@ -26,22 +26,21 @@ func (c *Client) read(ctx context.Context, operation string, in Document, out an
 func (c *Client) ListClusters(ctx context.Context) ([]clusters.Summary, error) {
 	var out []clusters.Summary
 	in := Document{"MaxResults": pageSize, "SortBy": "NAME", "SortOrder": "Ascending"}
-	for {
+	err := pagesOf(in, func() (string, error) {
 		var page struct {
 			ClusterSummaries []wireSummary
 			NextToken        string
 		}
-		if err := c.read(ctx, "ListClusters", in, &page); err != nil {
-			return nil, c.explain("cannot list clusters", "sagemaker:ListClusters", err)
-		}
+		err := c.read(ctx, "ListClusters", in, &page)
 		for _, s := range page.ClusterSummaries {
 			out = append(out, s.summary())
 		}
-		if page.NextToken == "" {
-			return out, nil
-		}
-		in["NextToken"] = page.NextToken
+		return page.NextToken, err
+	})
+	if err != nil {
+		return nil, c.explain("cannot list clusters", "sagemaker:ListClusters", err)
 	}
+	return out, nil
 }
 
 // DescribeCluster returns one cluster, by its name or ARN. The error about a cluster
@@ -58,23 +57,22 @@ func (c *Client) DescribeCluster(ctx context.Context, name string) (clusters.Clu
 func (c *Client) ListNodes(ctx context.Context, cluster string) ([]clusters.Node, error) {
 	var out []clusters.Node
 	in := Document{"ClusterName": cluster, "MaxResults": pageSize}
-	for {
+	err := pagesOf(in, func() (string, error) {
 		var page struct {
 			ClusterNodeSummaries []wireNode
 			NextToken            string
 		}
-		if err := c.read(ctx, "ListClusterNodes", in, &page); err != nil {
-			return nil, c.explainCluster(ctx, "cannot list the nodes of cluster "+cluster, "sagemaker:ListClusterNodes", cluster, err)
-		}
+		err := c.read(ctx, "ListClusterNodes", in, &page)
 		for _, n := range page.ClusterNodeSummaries {
 			out = append(out, n.node())
 		}
-		if page.NextToken == "" {
-			slices.SortStableFunc(out, compareNodes)
-			return out, nil
-		}
-		in["NextToken"] = page.NextToken
+		return page.NextToken, err
+	})
+	if err != nil {
+		return nil, c.explainCluster(ctx, "cannot list the nodes of cluster "+cluster, "sagemaker:ListClusterNodes", cluster, err)
 	}
+	slices.SortStableFunc(out, compareNodes)
+	return out, nil
 }
 
 // EventQuery narrows a list of events.
@@ -99,26 +97,26 @@ func (c *Client) ListEvents(ctx context.Context, cluster string, q EventQuery) (
 		in["EventTimeAfter"] = float64(q.After.UnixMilli()) / 1000
 	}
 	var out []clusters.Event
-	for {
+	err := pagesOf(in, func() (string, error) {
 		var page struct {
 			Events    []wireEvent
 			NextToken string
 		}
-		if err := c.read(ctx, "ListClusterEvents", in, &page); err != nil {
-			return nil, c.explainCluster(ctx, "cannot list the events of cluster "+cluster, "sagemaker:ListClusterEvents", cluster, err)
-		}
+		err := c.read(ctx, "ListClusterEvents", in, &page)
 		for _, e := range page.Events {
 			out = append(out, e.event())
 		}
-		if page.NextToken == "" || q.Most > 0 && len(out) >= q.Most {
-			if q.Most > 0 && len(out) > q.Most {
-				out = out[:q.Most]
-			}
-			slices.Reverse(out)
-			return out, nil
+		if q.Most > 0 && len(out) >= q.Most {
+			out = out[:q.Most]
+			return "", err
 		}
-		in["NextToken"] = page.NextToken
+		return page.NextToken, err
+	})
+	if err != nil {
+		return nil, c.explainCluster(ctx, "cannot list the events of cluster "+cluster, "sagemaker:ListClusterEvents", cluster, err)
 	}
+	slices.Reverse(out)
+	return out, nil
 }
 
 // explainCluster is explain for a request about one cluster.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -119,7 +120,7 @@ func Write(ctx context.Context, path string, e Entry, l Lock) (Change, error) {
 
 // read returns the text of a file, none if it does not exist.
 func read(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	text, err := bounded.File(path, bounded.Kubeconfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -6,7 +6,6 @@ package origin
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -111,7 +110,7 @@ func (r Record) String() string {
 // Parse reads a record. Text that is not one is an empty record: the job is a copy without
 // parameters then.
 func Parse(text string) (r Record) {
-	if json.Unmarshal([]byte(text), &r) != nil {
+	if len(text) > mostBytes || json.Unmarshal([]byte(text), &r) != nil {
 		return Record{}
 	}
 	return r
@@ -125,34 +124,43 @@ func (r Record) Paths() []string { return slices.Sorted(maps.Keys(r.Fields)) }
 func (r Record) Values(path, text string) (map[string]string, bool) {
 	at := located(path)
 	template := r.Fields[path]
-	var form strings.Builder
-	var names []string
+	var names, parts []string // parts are the texts before, between and behind the placeholders
 	last := 0
 	for _, i := range at.Forms(template).FindAllStringSubmatchIndex(template, -1) {
 		m := manifest.Mentioned(groups(template, i))
 		if m.Kept() || r.Types[m.Name] == "" {
 			continue
 		}
-		form.WriteString(regexp.QuoteMeta(plain(template[last:i[0]], at)) + "(.*?)")
-		names, last = append(names, m.Name), i[1]
+		names, parts, last = append(names, m.Name), append(parts, plain(template[last:i[0]], at)), i[1]
 	}
-	form.WriteString(regexp.QuoteMeta(plain(template[last:], at)))
-	re, err := regexp.Compile(`(?s)\A` + form.String() + `\z`)
-	if err != nil {
-		return nil, false
-	}
-	found := re.FindStringSubmatch(text)
-	if found == nil {
+	found, ok := between(append(parts, plain(template[last:], at)), text)
+	if !ok {
 		return nil, false
 	}
 	out := map[string]string{}
 	for i, name := range names {
-		if v, twice := out[name]; twice && v != found[i+1] {
+		if v, twice := out[name]; twice && v != found[i] {
 			return nil, false
 		}
-		out[name] = found[i+1]
+		out[name] = found[i]
 	}
 	return out, len(out) > 0
+}
+
+// between returns what a text has between parts, each as short as it can be, from the left. It takes no pattern,
+// because anybody who may change the job writes its record.
+func between(parts []string, text string) (found []string, ok bool) {
+	last := len(parts) - 1
+	if last == 0 {
+		return nil, text == parts[0]
+	}
+	rest, ok := strings.CutPrefix(text, parts[0])
+	for _, part := range parts[1:last] {
+		value, after, has := strings.Cut(rest, part)
+		found, rest, ok = append(found, value), after, ok && has
+	}
+	value, has := strings.CutSuffix(rest, parts[last])
+	return append(found, value), ok && has
 }
 
 // where returns the path of a field that has this text: the path, or that of another item

@@ -2,6 +2,8 @@ package origin
 
 import (
 	"maps"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,5 +84,39 @@ func TestHostileRecords(t *testing.T) {
 	long := Record{Types: map[string]string{"a": "string"}, Fields: map[string]string{"a": strings.Repeat("x", mostBytes)}}
 	if long.String() != "" {
 		t.Error("a record longer than the limit is written")
+	}
+}
+
+// A record with many placeholders costs no more than its length.
+func TestARecordWithManyPlaceholders(t *testing.T) {
+	r := Record{Types: map[string]string{"a": "string"}, Fields: map[string]string{"x": strings.Repeat("${a}", 1000)}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r.Values("x", strings.Repeat("y", 1000))
+	runtime.ReadMemStats(&after)
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 16 {
+		t.Errorf("%d MiB were allocated", used)
+	}
+}
+
+func TestBetween(t *testing.T) {
+	for _, c := range []struct {
+		parts []string
+		text  string
+		want  []string
+		ok    bool
+	}{
+		{[]string{"a"}, "a", nil, true},
+		{[]string{"a"}, "ab", nil, false},
+		{[]string{"--lr=", ""}, "--lr=3", []string{"3"}, true},
+		{[]string{"--lr=", ""}, "--rl=3", nil, false},
+		{[]string{"", "-", "-", "x"}, "1-2--3-x", []string{"1", "2", "-3-"}, true},
+		{[]string{"", "", "b"}, "ab", []string{"", "a"}, true},
+		{[]string{"ab", "b"}, "ab", nil, false}, // no part is used twice
+	} {
+		got, ok := between(c.parts, c.text)
+		if ok != c.ok || ok && !slices.Equal(got, c.want) {
+			t.Errorf("%q in %q: %q, %v", c.parts, c.text, got, ok)
+		}
 	}
 }

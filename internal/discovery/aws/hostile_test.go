@@ -1,0 +1,133 @@
+package aws_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	fake "github.com/hyperpod-cli/hyperpod/test/aws"
+)
+
+// answers makes a server the environment's AWS.
+func answers(t *testing.T, h http.HandlerFunc) *aws.Client {
+	t.Helper()
+	account(t, fake.Options{})
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	t.Setenv("AWS_ENDPOINT_URL", server.URL)
+	t.Setenv("AWS_SESSION_TOKEN", "session-token")
+	return open(t, aws.Options{})
+}
+
+// requests are the requests of a client, by the words of their errors.
+func requests(t *testing.T, c *aws.Client) map[string]func() error {
+	return map[string]func() error{
+		"list clusters": func() error { _, err := c.ListClusters(t.Context()); return err },
+		"list nodes":    func() error { _, err := c.ListNodes(t.Context(), "ml"); return err },
+		"list events":   func() error { _, err := c.ListEvents(t.Context(), "ml", aws.EventQuery{}); return err },
+		"list tags": func() error {
+			_, err := c.Tags(t.Context(), "arn:aws:sagemaker:us-west-2:123456789012:cluster/a")
+			return err
+		},
+		"list attached": func() error {
+			_, err := c.Attached(t.Context(), "arn:aws:sagemaker:us-west-2:123456789012:cluster/a")
+			return err
+		},
+		"list governed": func() error {
+			_, _, err := c.Governance(t.Context(), "arn:aws:sagemaker:us-west-2:123456789012:cluster/a")
+			return err
+		},
+		"delete cluster": func() error { return c.DeleteCluster(t.Context(), "ml") },
+		"who am I":       func() error { _, err := c.Identity(t.Context()); return err },
+	}
+}
+
+// Credentials go to no other host, whatever the status of a redirect.
+func TestNoRedirectIsFollowed(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another host got %s with %v", r.Method, r.Header)
+	}))
+	defer elsewhere.Close()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		c := answers(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, status) })
+		for what, send := range requests(t, c) {
+			if err := send(); err == nil || what != "who am I" && !strings.Contains(errs.Text(err, false), "redirects to another address") {
+				t.Errorf("%d, %s: %v", status, what, err)
+			}
+		}
+	}
+}
+
+// A list ends, whatever tokens the server answers.
+func TestEndlessPages(t *testing.T) {
+	for name, token := range map[string]func(n int) string{
+		"the same token": func(int) string { return "again" },
+		"new tokens":     func(n int) string { return fmt.Sprint(n) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := 0
+			c := answers(t, func(w http.ResponseWriter, r *http.Request) {
+				n++
+				fmt.Fprintf(w, `{"NextToken": %q}`, token(n))
+			})
+			for what, send := range requests(t, c) {
+				if !strings.HasPrefix(what, "list ") {
+					continue
+				}
+				if err := send(); err == nil || !strings.Contains(errs.Text(err, false), "the list does not end") {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		})
+	}
+}
+
+// FuzzAnswers: an answer is data or an error for people.
+func FuzzAnswers(f *testing.F) {
+	f.Add([]byte(`{"ClusterSummaries":[{"ClusterName":"a","ClusterArn":"arn:aws:sagemaker:us-west-2:123456789012:cluster/a","CreationTime":1.7e9}]}`), 200)
+	f.Add([]byte(`{"InstanceGroups":[null,{"InstanceTypeDetails":[null]}],"Orchestrator":{"Eks":null},"RestrictedInstanceGroups":[{"CurrentCount":1e99}]}`), 200)
+	f.Add([]byte(`{"Events":[{"EventTime":-1e300,"EventDetails":null}],"ClusterNodeSummaries":[{"LaunchTime":1e300}]}`), 200)
+	f.Add([]byte(`{"__type":"com.amazon#ThrottlingException:x","message":null}`), 400)
+	f.Add([]byte("<html>"), 503)
+	var body []byte
+	var status int
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write(body)
+	}))
+	f.Cleanup(server.Close)
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "us-west-2", "AWS_PROFILE": "", "AWS_CONFIG_FILE": f.TempDir() + "/none"} {
+		f.Setenv(name, value)
+	}
+	c, err := aws.Open(f.Context(), aws.Options{Backoff: noWait})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, code int) {
+		body, status = data, 200+(code&0x7fff)%400
+		if strings.Contains(string(data), "NextToken") {
+			return // thousands of pages take long
+		}
+		said := func(err error) {
+			if err != nil && errs.Text(err, false) == "" {
+				t.Errorf("%#v", err)
+			}
+		}
+		cluster, err := c.DescribeCluster(t.Context(), "ml")
+		said(err)
+		_ = aws.Capacity(cluster)
+		for _, send := range requests(t, c) {
+			said(send())
+		}
+		var endpoint clusters.Endpoint
+		endpoint, err = c.Endpoint(t.Context(), "arn:aws:eks:us-west-2:123456789012:cluster/ml")
+		if said(err); err == nil && endpoint.Server == "" {
+			t.Errorf("%+v", endpoint)
+		}
+	})
+}
