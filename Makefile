@@ -79,15 +79,8 @@ worlds:           ## random commands of several users against what must hold aft
 soak:             ## commands that run for hours beside a cluster that changes, restarts and withdraws tokens (two hours)
 	HYPERPOD_SOAK=2h $(GO) test $(NOVET) -v -count=1 -timeout 0 ./test/soak
 
-# go test fuzzes one target of one package at a time, and compiles its packages anew to see what is reached: the first run
-# takes half an hour more. New inputs stay in the build cache, failing ones in testdata.
-fuzz:             ## every fuzz target for FUZZTIME
-	@for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
-		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
-			echo "$$(dirname $$file) $$target"; \
-			$(GO) test $(NOVET) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file) | grep -E 'execs: |--- FAIL|Failing input|^FAIL' | tail -2; \
-		done; \
-	done
+fuzz:             ## every fuzz target for FUZZTIME; new inputs are kept for the next run, failing ones in testdata
+	FUZZTIME=$(FUZZTIME) GO=$(GO) test/fuzz
 
 reliability:      ## the suites in their long forms; their summaries go to docs/reliability.md
 	test/reliability
