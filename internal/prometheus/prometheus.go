@@ -130,7 +130,7 @@ func (p *point) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ask sends a request. NaN and infinite values are left out.
+// ask sends a request.
 func (c *Client) ask(ctx context.Context, path string, values url.Values) ([]Series, error) {
 	ctx, stop := context.WithTimeout(ctx, c.o.Timeout)
 	defer stop()
@@ -138,9 +138,24 @@ func (c *Client) ask(ctx context.Context, path string, values url.Values) ([]Ser
 	if err != nil {
 		return nil, c.explain(ctx, err)
 	}
-	var a answer
-	if err := json.Unmarshal(body, &a); err != nil || a.Status != "success" || a.Data.ResultType != "vector" && a.Data.ResultType != "matrix" {
+	out, err := decode(body)
+	if err != nil {
 		return nil, c.failed("the answer is not that of a Prometheus", err)
+	}
+	return out, nil
+}
+
+// errAnswer is the error of an answer that has another form.
+var errAnswer = errors.New("the answer is no vector and no matrix")
+
+// decode reads an answer. NaN and infinite values are left out.
+func decode(body []byte) ([]Series, error) {
+	var a answer
+	if err := json.Unmarshal(body, &a); err != nil {
+		return nil, err
+	}
+	if a.Status != "success" || a.Data.ResultType != "vector" && a.Data.ResultType != "matrix" {
+		return nil, errAnswer
 	}
 	out := make([]Series, 0, len(a.Data.Result))
 	for _, r := range a.Data.Result {
