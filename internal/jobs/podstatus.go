@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fmt"
+	"regexp"
 
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -125,4 +126,26 @@ func TroubleOf(p state.Pod) PodTrouble {
 		return PodTrouble{Reason: p.Reason, Message: p.Message}
 	}
 	return PodTrouble{}
+}
+
+// lostClaim is the scheduler's sentence about a claim that does not exist or is being deleted (package volumebinding of
+// kube-scheduler).
+var lostClaim = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" (?:not found|is being deleted)`)
+
+// LostClaim returns the claim that does not exist, or is being deleted, and keeps the pod from a node; "" if there is none.
+func (t PodTrouble) LostClaim() string {
+	if found := lostClaim.FindStringSubmatch(t.Message); found != nil && t.Reason == "Unschedulable" {
+		return found[1]
+	}
+	return ""
+}
+
+// Stuck reports whether the pod cannot start before somebody changes it or an object that it names. A pod that waits for
+// a node or a volume is not stuck.
+func (t PodTrouble) Stuck() bool {
+	switch t.Reason {
+	case "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff":
+		return true
+	}
+	return t.LostClaim() != ""
 }

@@ -232,6 +232,28 @@ func TestStatusWithPods(t *testing.T) {
 	}
 }
 
+func TestStuck(t *testing.T) {
+	for _, tt := range []struct {
+		reason, message, claim string
+		stuck                  bool
+	}{
+		{"Unschedulable", `0/4 nodes are available: persistentvolumeclaim "data" not found. not found`, "data", true},
+		{"Unschedulable", `persistentvolumeclaim "data" is being deleted`, "data", true},
+		{"Unschedulable", "0/4 nodes are available: 4 Insufficient nvidia.com/gpu.", "", false},
+		{"Unschedulable", "0/4 nodes are available: pod has unbound immediate PersistentVolumeClaims.", "", false},
+		{"FailedMount", `persistentvolumeclaim "data" not found`, "", false},
+		{"ImagePullBackOff", "", "", true},
+		{"CreateContainerConfigError", `secret "x" not found`, "", true},
+		{"ErrImagePull", "", "", false},
+		{"", "", "", false},
+	} {
+		trouble := PodTrouble{Reason: tt.reason, Message: tt.message}
+		if trouble.Stuck() != tt.stuck || trouble.LostClaim() != tt.claim {
+			t.Errorf("%+v: %t, %q", trouble, trouble.Stuck(), trouble.LostClaim())
+		}
+	}
+}
+
 func TestDeleting(t *testing.T) {
 	j := job(t, kinds.PyTorchJob, "", workers, conds("Running=True:R@03"))
 	j.DeletionTimestamp = &time.Time{}

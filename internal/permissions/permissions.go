@@ -131,7 +131,7 @@ func Commands() []Command {
 		{Name: "start-job", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list)), Optional: start},
 		{Name: "start-job --on-interrupt cancel", Needs: append(jobs("create", "delete", "get", list, watch), in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch)), Optional: start},
 		{Name: "start-job --upload-pvc", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch), in("", "pods/exec", "create", "get")),
-			Optional: append([]Permission{in(kinds.BatchJob.Group, kinds.BatchJob.Plural, watch, "delete")}, start...)},
+			Optional: append([]Permission{in(kinds.BatchJob.Group, kinds.BatchJob.Plural, watch, "delete"), in("", "events", list)}, start...)},
 		{Name: "wait-job", Needs: append(jobs("get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
 		{Name: "wait-job --on-interrupt cancel", Needs: append(jobs("delete", "get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch)), Optional: together},
 	}

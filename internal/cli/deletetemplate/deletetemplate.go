@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -77,7 +78,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	uid, err := team.UID(ctx, cluster.Client, ns.Name, o.name())
 	if err != nil {
-		return err
+		return o.elsewhere(err)
 	}
 	users := o.users(ctx, cluster, ns.Name)
 	if len(users) > 0 {
@@ -96,6 +97,23 @@ func Run(ctx context.Context, o *Options) error {
 		}
 	}
 	return f.PrintDone("Deleted template "+o.name()+factory.DryRunSuffix(o.DryRun), "configmap/"+o.name())
+}
+
+// elsewhere adds to the error about a template that the team does not have where a template of that name is.
+func (o *Options) elsewhere(err error) error {
+	var e *errs.Error
+	if !errors.As(err, &e) || e.Code != errs.NotFound || strings.HasPrefix(o.Args[0], team.Prefix) {
+		return err
+	}
+	t, absent := catalogue.Find(o.name(), o.Factory.TemplateDirs())
+	switch {
+	case absent != nil:
+	case t.Source == catalogue.Embedded:
+		e.WithFact("found", "an embedded template, which cannot be deleted")
+	default:
+		e.WithFact("found", "the file "+t.Source).WithAdvice("delete the file")
+	}
+	return err
 }
 
 // users returns the jobs of the namespace that were started from the template, as far as

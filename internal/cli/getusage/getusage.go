@@ -315,13 +315,13 @@ func (o *Options) notes(d *usage.Document) {
 	f := o.Factory
 	known := "no job"
 	if d.KnownSince != nil {
-		known = fmt.Sprintf("jobs since %s", d.KnownSince.Format("2006-01-02 15:04"))
+		known = fmt.Sprintf("jobs since %s (UTC)", d.KnownSince.Format("2006-01-02 15:04"))
 	}
 	if d.RecordedSince == nil {
-		f.Notef("note: the cluster knows %s (UTC); deleted jobs are not counted", known)
+		f.Notef("note: the cluster knows %s; deleted jobs are not counted", known)
 	} else {
 		f.Notef("note: samples of a recorder count deleted jobs from %s to %s (UTC)", d.RecordedSince.Format("2006-01-02 15:04"), d.RecordedUntil.Format("2006-01-02 15:04"))
-		f.Notef("note: otherwise the cluster knows %s (UTC)", known)
+		f.Notef("note: otherwise the cluster knows %s", known)
 	}
 	if d.Incomplete > 0 {
 		f.Notef("note: %s had quota before a preemption that the cluster no longer records", words.Count(d.Incomplete, "job", "jobs"))

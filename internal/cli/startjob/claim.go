@@ -13,18 +13,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podcopy"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/transfer"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/tarball"
 	"github.com/hyperpod-cli/hyperpod/internal/upload"
@@ -66,6 +62,11 @@ func (r *run) fillClaim(ctx context.Context, j job, end factory.Deadline) (err e
 	if err := r.examineClaim(ctx, j); err != nil {
 		return err
 	}
+	for _, s := range r.checkLoader(ctx, r.inputs(), j) {
+		if s.Status == check.StatusFailed {
+			return stepError("cannot upload "+r.options.Upload+" to claim "+r.options.UploadPVC, s)
+		}
+	}
 	loader, err := r.loader(j, "-upload-"+strings.ToLower(rand.Text()[:5]))
 	if err != nil {
 		return err
@@ -86,32 +87,12 @@ func (r *run) fillClaim(ctx context.Context, j job, end factory.Deadline) (err e
 		}
 	}()
 	r.factory.Notef("uploading through job %s", name)
-	_, err = waitjob.Until(ctx, r.factory, r.cluster, wait.Request{Kind: kinds.BatchJob, Namespace: j.namespace, Name: name, UID: uid, Goal: wait.Running,
-		Timeout: end.Left(), Given: end.Limit(), UntilHeld: true})
-	if err == nil {
+	if err = r.loaderRuns(ctx, j.namespace, name, uid, end); err == nil {
 		copying, stop := end.Bound(ctx)
 		defer stop()
 		err = r.copyTo(copying, j.namespace, name)
 	}
-	if err != nil {
-		code := errs.ExitOf(err)
-		return errs.Wrap(err, "cannot upload "+r.options.Upload+" to claim "+r.options.UploadPVC).WithCode(code).WithFact("note", "the job was not created")
-	}
-	return nil
-}
-
-// loader returns the job that receives the files.
-func (r *run) loader(j job, suffix string) (map[string]any, error) {
-	name := kinds.Text(j.Objects[j.Job], "metadata", "name")
-	if name == "" {
-		name = strings.TrimSuffix(kinds.Text(j.Objects[j.Job], "metadata", "generateName"), "-")
-	}
-	loader, err := upload.Loader(name[:min(len(name), 63-len(suffix))]+suffix, j.Objects[j.Job], r.options.UploadPVC)
-	if err != nil {
-		return nil, errs.New("cannot upload "+r.options.Upload, err.Error()).WithCode(errs.Usage).WithCause(err)
-	}
-	kinds.Set(loader, j.namespace, "metadata", "namespace")
-	return loader, nil
+	return notUploaded(r.options, err)
 }
 
 // copyTo copies the files to the loader's pod: into a folder that gets its final name when it is complete.
@@ -219,12 +200,15 @@ func (r *run) examineClaim(ctx context.Context, j job) error {
 	err := r.cluster.Get(ctx, kinds.PersistentVolumeClaim, j.namespace, name, &claim)
 	switch {
 	case kube.IsNotFound(err):
-		return errs.NotFoundf("persistentvolumeclaim %q not found in namespace %s", name, j.namespace).WithCause(err).
-			WithAdvice("ask a cluster administrator for a claim, or put the files into the image")
+		return noClaim(name, j.namespace).WithCause(err)
 	case kube.IsForbidden(err):
 		return nil
 	case err != nil:
 		return err
+	}
+	modes := strings.Join(claim.Spec.AccessModes, ", ")
+	if modes == "ReadOnlyMany" {
+		return errs.New("cannot upload "+r.options.Upload+" to claim "+name, "it is "+modes)
 	}
 	if once, single := onlyOneNode(claim.Spec.AccessModes); once {
 		if n := r.pods(j); n > 1 {
@@ -232,10 +216,10 @@ func (r *run) examineClaim(ctx context.Context, j job) error {
 			if single {
 				who = "one at a time"
 			}
-			r.factory.Notef("warning: claim %s is %s: of the %d pods, those %s can mount it, the others wait", name, strings.Join(claim.Spec.AccessModes, ", "), n, who)
+			r.factory.Notef("warning: claim %s is %s: of the %d pods, those %s can mount it, the others wait", name, modes, n, who)
 		}
 		if user := r.userOf(ctx, j.namespace, name); user != "" {
-			r.factory.Notef("note: claim %s is %s, and pod %s uses it: the upload may have to wait until that pod ends", name, strings.Join(claim.Spec.AccessModes, ", "), user)
+			r.factory.Notef("note: claim %s is %s, and pod %s uses it: the upload may have to wait until that pod ends", name, modes, user)
 		}
 	}
 	return nil
@@ -301,40 +285,12 @@ func (r *run) userOf(ctx context.Context, namespace, claim string) string {
 	return ""
 }
 
-// checkLoader judges the job that receives the files, for a dry run: it says what it waits for, and returns what makes a
-// start fail.
-func (r *run) checkLoader(ctx context.Context, in *inputs.Inputs, j job) []check.Step {
-	if r.claimed == nil {
-		return nil
-	}
-	loader, err := r.loader(j, "-upload")
-	if err != nil {
-		return nil // attach reported it
-	}
-	steps := createRights(ctx, r.cluster, j.namespace, []map[string]any{loader})
-	if allowed, err := r.cluster.CanI(ctx, "create", kinds.Pod, j.namespace, "exec"); err == nil && !allowed && r.cluster.Snapshot == nil {
-		steps = append(steps, check.Step{Check: "Rights", Status: check.StatusFailed, Message: "you have no permission to create pods/exec in " + j.namespace,
-			Advice: "--upload-pvc needs it; ask a cluster administrator for a role with that permission"})
-	}
-	v, err := judge(ctx, in, check.Request{Object: loader, Namespace: j.namespace})
-	if err != nil {
-		return steps
-	}
-	verdict.Fill(v, r.factory.Line)
-	if text := verdict.Brief(v, words.Age); v.Verdict == check.Never {
-		steps = append(steps, check.Step{Check: "Pods", Status: check.StatusFailed, Message: "the job that receives the upload " + text})
-	} else if text != "" {
-		r.factory.Notef("the upload needs a job of its own first (100m cpu, 128Mi memory): it %s", text)
-	}
-	return steps
-}
-
 // attachClaim mounts the folder of the claim in the pods of the job.
 func (r *run) attachClaim(object map[string]any) (made upload.Attached, note string, err error) {
 	o := r.options
 	made, err = upload.AttachClaim(object, o.UploadPVC, r.claimed.Folder, o.UploadTo)
 	return made, fmt.Sprintf("--upload: the pods find %s (%s) of %s in %s, read-only, from folder %s of claim %s", words.Count(len(r.claimed.Entries), "file", "files"),
-		bytesText(r.claimed.Bytes), o.Upload, o.UploadTo, r.claimed.Folder, o.UploadPVC), err
+		podcopy.Size(r.claimed.Bytes), o.Upload, o.UploadTo, r.claimed.Folder, o.UploadPVC), err
 }
 
 // openUpload opens the folder of --upload.

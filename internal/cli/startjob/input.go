@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/podcopy"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
@@ -94,7 +95,7 @@ func uploadError(dir string, err error, maxBytes int64, maxFiles int) error {
 		e.WithFact("files", words.Some(secrets.Paths, 10))
 		return e.WithAdvice("list them in .gitignore; give the pods secrets with --environment-from-secret")
 	case errors.As(err, &large):
-		e := errs.Usagef("%s: %s in %s; at most %s in %d files are possible", what, bytesText(large.Bytes), words.Count(large.Files, "file", "files"), bytesText(maxBytes), maxFiles)
+		e := errs.Usagef("%s: %s in %s; at most %s in %d files are possible", what, podcopy.Size(large.Bytes), words.Count(large.Files, "file", "files"), podcopy.Size(maxBytes), maxFiles)
 		e.WithFact("largest", strings.Join(large.Largest, ", ")).WithCause(err)
 		e.WithAdvice("list data in .gitignore, or put large files into the image or a volume")
 		if maxBytes == upload.MaxBytes && large.Bytes <= upload.MaxClaimBytes && large.Files <= upload.MaxClaimFiles {
@@ -106,8 +107,6 @@ func uploadError(dir string, err error, maxBytes int64, maxFiles int) error {
 	}
 	return errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 }
-
-func bytesText(n int64) string { return words.Number("memory", float64(n)) }
 
 // attach adds to the objects of a job what the template does not have: the record of its
 // parameters, and the files of --upload, as a ConfigMap before it.
@@ -131,7 +130,7 @@ func (r *run) attach(result *render.Result) error {
 		links = r.claimed.Links
 	} else {
 		made, err = r.code.Attach(result.Objects[result.Job], o.UploadTo)
-		note = fmt.Sprintf("--upload: the pods find %s (%s) of %s in %s, read-only", words.Count(len(r.code.Files), "file", "files"), bytesText(r.code.Bytes), o.Upload, o.UploadTo)
+		note = fmt.Sprintf("--upload: the pods find %s (%s) of %s in %s, read-only", words.Count(len(r.code.Files), "file", "files"), podcopy.Size(r.code.Bytes), o.Upload, o.UploadTo)
 		links = r.code.Links
 	}
 	if err != nil {

@@ -43,6 +43,9 @@ func (o *Options) Validate() error {
 	if err := factory.ValidateGroups(o.groups()); err != nil {
 		return err
 	}
+	if o.Timeout != nil && o.Wait == "" && !o.Follow && !o.Replace && o.UploadPVC == "" {
+		return factory.Requires("timeout", "--wait, --follow, --replace or --upload-pvc").Suggest(errs.Option("--wait", "--timeout", o.Timeout.String()))
+	}
 	if err := o.validateName(); err != nil {
 		return err
 	}

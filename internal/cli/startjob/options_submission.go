@@ -78,8 +78,6 @@ func (s *Submission) Validate() error {
 		return factory.Requires("assume-duration", "--dry-run").Suggest(errs.Option("--dry-run", "--assume-duration", s.Assume.String()))
 	case s.OnInterrupt == interrupt.Cancel && s.Wait == "" && !s.Follow:
 		return factory.Requires(interrupt.Flag, "--wait or --follow").Suggest(errs.Option("--wait", "--"+interrupt.Flag, string(interrupt.Cancel)))
-	case s.Timeout != nil && s.Wait == "" && !s.Follow && !s.Replace:
-		return factory.Requires("timeout", "--wait, --follow or --replace").Suggest(errs.Option("--wait", "--timeout", s.Timeout.String()))
 	case (s.Wait != "" || s.Follow) && s.DryRun != factory.DryRunNone:
 		return errs.Usagef("--wait and --follow cannot be used with --dry-run: a dry run starts no job").Suggest(errs.Option("--dry-run=" + s.DryRun))
 	}

@@ -73,7 +73,7 @@ func TestValidate(t *testing.T) {
 		{"--name j --max-retry -1", `invalid --max-retry "-1": must be at least 0`},
 		{"--name j --job-kind kubeflow/TFJob", "kubeflow/PyTorchJob, kubeflow/MPIJob"},
 		{"--name j --wait=done", "admitted, running"},
-		{"--name j --timeout 5s", "--timeout requires --wait, --follow or --replace"},
+		{"--name j --timeout 5s", "--timeout requires --wait, --follow, --replace or --upload-pvc"},
 		{"--name j --accelerators -1 --efa -1 --max-retry -1", "invalid --accelerators"},
 		{"--from a --name j -f x --template t --job-kind MPIJob", "--config-file"},
 		{"--name " + strings.Repeat("j", 254), "at most 253 characters (got 254)"},

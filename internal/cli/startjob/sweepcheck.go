@@ -2,6 +2,7 @@ package startjob
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,7 +33,10 @@ type sweepAnswer struct {
 	verdicts []*check.Verdict
 }
 
-// judgeAll decides about jobs one after another, as they would be submitted.
+// mostChecked is the number of jobs of a sweep that are checked. Each is checked against those before it.
+const mostChecked = 1000
+
+// judgeAll decides about the first jobs one after another, as they would be submitted.
 func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list []*swept, one check.Request, exist, later int) (*sweepAnswer, error) {
 	c, err := check.New(ctx, in)
 	if err != nil {
@@ -40,7 +44,8 @@ func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list [
 	}
 	var requests []check.Request
 	var points []sweep.Point
-	for _, j := range list {
+	unchecked := max(0, len(list)-mostChecked)
+	for _, j := range list[:len(list)-unchecked] {
 		q := one
 		q.Object, q.Namespace, q.Steps = j.Objects[j.Job], j.namespace, slices.Clone(one.Steps)
 		requests, points = append(requests, q), append(points, j.point)
@@ -52,7 +57,7 @@ func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list [
 	for _, v := range verdicts {
 		verdict.Fill(v, r.factory.Line)
 	}
-	return &sweepAnswer{sweeptext.New(s.name, points, verdicts, exist, later, words.Age), verdicts}, nil
+	return &sweepAnswer{sweeptext.New(s.name, points, verdicts, exist, later, unchecked, words.Age), verdicts}, nil
 }
 
 // checkSweep prints whether the jobs that do not exist yet would run. It creates nothing.
@@ -150,6 +155,11 @@ func (r *run) foreseeSweep(ctx context.Context, s *series, list []*swept, exist,
 		answer, err = r.judgeAll(limited, s, r.reading.in, list, check.Request{Found: found, Remedies: true}, exist, later)
 	}
 	switch {
+	case ctx.Err() != nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		r.factory.Notef("note: cannot tell whether the jobs run now: the check took longer than %s", words.Age(r.patience))
+		return nil
 	case errs.ExitOf(err) == errs.Usage: // a kind that Kueue does not manage: the API server validates the manifest
 		return nil
 	case err != nil:
@@ -175,7 +185,7 @@ func (r *run) confirmedSweep(ctx context.Context, a *sweepAnswer) (bool, error) 
 
 // reportSweep reports what becomes of the jobs that were submitted.
 func (r *run) reportSweep(a *sweepAnswer) {
-	if a != nil && a.Verdict != check.Unknown {
+	if a != nil && a.RunNow+a.WillWait+a.NeverRun > 0 {
 		r.factory.Notef("sweep %s: %s", a.Sweep, a.Summary)
 	}
 }

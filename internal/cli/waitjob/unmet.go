@@ -21,7 +21,7 @@ func Failure(p wait.Progress) error {
 }
 
 // unmet returns the error of a wait that did not reach its goal: exit code 3 (the job
-// failed), 8 (it is suspended), 5 (it was deleted) or 124 (the time is over).
+// failed), 8 (it is suspended), 1 (it cannot start), 5 (it was deleted) or 124 (the time is over).
 func unmet(u *wait.Unmet) error {
 	r := u.Request
 	switch u.Outcome {
@@ -30,6 +30,8 @@ func unmet(u *wait.Unmet) error {
 	case wait.Held:
 		return &errs.Error{What: "job " + r.Name + " is suspended", Why: jobtext.Why(u.Last.Status), Code: errs.Pending, Cause: u,
 			Try: []errs.Suggestion{suggest.Unsuspend(r.Namespace, r.Name)}}
+	case wait.Stuck:
+		return &errs.Error{What: "job " + r.Name + " cannot start", Why: jobtext.Why(u.Last.Status), Code: errs.Failure, Cause: u}
 	case wait.Gone:
 		return errs.NotFoundf("job %s was deleted during the wait", r.Name).WithCause(u)
 	}

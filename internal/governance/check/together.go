@@ -22,6 +22,9 @@ func (c *Checker) Together(ctx context.Context, requests []Request) ([]*Verdict,
 	names := make([]string, len(requests)) // of the workloads
 	var waiting []int
 	for i, r := range requests {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		alone := r
 		alone.Remedies = false
 		v, err := c.Check(ctx, alone)

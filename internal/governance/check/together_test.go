@@ -3,6 +3,7 @@ package check_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -20,6 +21,15 @@ func requests(t testing.TB, team string, jobs ...any) (out []check.Request) {
 		out = append(out, check.Request{Object: object(t, j), Namespace: team, Remedies: true})
 	}
 	return out
+}
+
+// An interrupt ends a long check between two jobs.
+func TestTogetherInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if v, err := checker(t, fixture.JohnSmith()).Together(ctx, requests(t, "smith", fixture.Job("x", 1, 1, ""))); !errors.Is(err, context.Canceled) {
+		t.Errorf("%d verdicts, %v", len(v), err)
+	}
 }
 
 // TestTogether: jobs that are submitted together are decided one after another. smith can

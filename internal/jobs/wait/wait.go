@@ -79,6 +79,8 @@ type Request struct {
 	Once bool
 	// UntilHeld ends the wait when the job is suspended.
 	UntilHeld bool
+	// UntilStuck ends the wait when a pod cannot start before somebody changes something.
+	UntilStuck bool
 	// Progress, when not nil, is called after every change.
 	Progress func(Progress)
 	// Missing, when not nil, is called with what cannot be followed.
@@ -101,6 +103,7 @@ type Outcome string
 const (
 	Failed   Outcome = "Failed"   // the job failed
 	Held     Outcome = "Held"     // the job is suspended, with Request.UntilHeld
+	Stuck    Outcome = "Stuck"    // a pod cannot start, with Request.UntilStuck
 	Gone     Outcome = "Gone"     // the job was deleted
 	TimedOut Outcome = "TimedOut" // Request.Timeout has passed
 )
@@ -173,6 +176,9 @@ func (w *waiter) change(ch follow.Change) error {
 		if w.UntilHeld {
 			return w.unmet(Held)
 		}
+	}
+	if w.UntilStuck && ch.Status.Trouble.Stuck() {
+		return w.unmet(Stuck)
 	}
 	if w.Progress != nil {
 		w.Progress(w.last)

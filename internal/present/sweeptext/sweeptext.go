@@ -25,7 +25,8 @@ type Document struct {
 	Verdict check.Outcome
 	// Summary is the first line in words, without the verdict and the name.
 	Summary string
-	// RunNow, WillWait, NeverRun and Undecided count the jobs by their verdicts.
+	// RunNow, WillWait, NeverRun and Undecided count the jobs by their verdicts. Jobs that were not checked, because there
+	// are very many, are undecided.
 	RunNow, WillWait, NeverRun, Undecided int
 	// Existing is the number of jobs of the sweep that exist already, Postponed of those that
 	// --max-parallel keeps back. Neither are among Jobs.
@@ -35,6 +36,8 @@ type Document struct {
 	Holds []check.Amount `json:"-"`
 	// Time is when the cluster was read, by its clock.
 	Time time.Time
+
+	unchecked int
 }
 
 // Job is one job of a sweep.
@@ -60,10 +63,10 @@ type Target struct{ Namespace, Name, Team string }
 // Exit returns the exit code of a dry run.
 func (d *Document) Exit() errs.Exit { return d.Verdict.Exit() }
 
-// New makes the document of verdicts that are filled. later and exist are jobs that were not
-// checked.
-func New(name string, points []sweep.Point, verdicts []*check.Verdict, exist, later int, age func(time.Duration) string) *Document {
-	d := &Document{Schema: Schema, Sweep: name, Verdict: check.Admitted, Existing: exist, Postponed: later, Jobs: []Job{}}
+// New makes the document of verdicts that are filled. later and exist are jobs that need no check, unchecked those that
+// would have needed one.
+func New(name string, points []sweep.Point, verdicts []*check.Verdict, exist, later, unchecked int, age func(time.Duration) string) *Document {
+	d := &Document{Schema: Schema, Sweep: name, Verdict: check.Admitted, Existing: exist, Postponed: later, Undecided: unchecked, Jobs: []Job{}, unchecked: unchecked}
 	for i, v := range verdicts {
 		j := Job{Name: v.Job.Name, Namespace: v.Job.Namespace, Parameters: points[i].Map(), Verdict: v.Verdict, Reason: v.Reason, Preempts: []Target{}, ETA: v.ETA, point: points[i]}
 		if j.Summary = verdict.Brief(v, age); j.Summary == "" {
@@ -101,7 +104,7 @@ func New(name string, points []sweep.Point, verdicts []*check.Verdict, exist, la
 
 // summary returns the answer for all jobs: "8 of 10 run now, 2 wait about 1h".
 func (d *Document) summary(age func(time.Duration) string) string {
-	n := len(d.Jobs)
+	n := len(d.Jobs) + d.unchecked
 	if n == 0 {
 		return "all jobs exist already"
 	}
@@ -128,7 +131,8 @@ func (d *Document) summary(age func(time.Duration) string) string {
 	add(d.RunNow, "runs now", "run now", more)
 	add(d.WillWait, "waits", "wait", d.about(age))
 	add(d.NeverRun, "can never run", "can never run", d.why(check.Never))
-	add(d.Undecided, "cannot be decided", "cannot be decided", "")
+	add(d.Undecided-d.unchecked, "cannot be decided", "cannot be decided", "")
+	add(d.unchecked, "was not checked", "were not checked", "")
 	text := strings.Join(parts, ", ")
 	if len(parts) > 1 {
 		text = strings.Replace(text, " ", " of "+words.Count(n, "job ", "jobs "), 1)
