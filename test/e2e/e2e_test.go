@@ -26,6 +26,9 @@ func TestEnterprise(t *testing.T) {
 	t.Run("templates", func(t *testing.T) { embeddedTemplates(t, bed) })
 	t.Run("logs and exec", func(t *testing.T) { logsAndExec(t, bed) })
 	t.Run("port-forward", func(t *testing.T) { forwardPorts(t, bed) })
+	t.Run("upload to a claim", func(t *testing.T) { uploadToClaim(t, bed) })
+	t.Run("admission webhooks", func(t *testing.T) { admissionWebhooks(t, bed) })
+	t.Run("restricted namespace", func(t *testing.T) { restrictedNotebook(t, bed) })
 }
 
 // TestQuota is who has what and what may start, on one bed too. The first part counts
