@@ -4,6 +4,8 @@ package historystore
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -59,14 +61,20 @@ func Cluster(c *factory.Cluster) string {
 	return c.Server()
 }
 
-// folder makes a name for a folder.
+// folder makes a name for a folder. Where characters at the ends do not fit, a hash keeps it apart from others.
 func folder(cluster string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
+	whole := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' {
 			return r
 		}
 		return '-'
-	}, strings.TrimPrefix(cluster, "https://")), "-.")
+	}, strings.TrimSuffix(strings.TrimPrefix(cluster, "https://"), "/"))
+	name := strings.Trim(whole, "-.")
+	if name == whole {
+		return name
+	}
+	sum := sha256.Sum256([]byte(cluster))
+	return strings.TrimPrefix(name+"-"+hex.EncodeToString(sum[:4]), "-")
 }
 
 // Observe reads a cluster. Without permission for all namespaces it reads the one of -n, or those that it finds, or the
