@@ -29,16 +29,16 @@ var uses = map[string][]string{
 	"cancel-job --reason":             {"cancel-job --all --reason WaitingForQuota --yes"},
 	"copy-file":                       {"copy-file ../../examples/train.yaml vit-huge:/tmp/", "* copy-file vit-huge:/tmp/missing " + os.DevNull},
 	"create-template --team":          {"create-template t1 --file ../../examples/train.yaml --team"},
-	"dashboard":                       {"dashboard"},
+	"dashboard":                       {"dashboard", "dashboard --prometheus SERVER"},
 	"delete-template":                 {"* delete-template t1", "* delete-template kueue-manager-config"},
 	"exec":                            {"* exec vit-huge -- true"},
 	"explain-job":                     {"explain-job vit-huge"},
-	"get-job":                         {"get-job vit-huge", "get-job vit-huge --verbose"},
+	"get-job":                         {"get-job vit-huge", "get-job vit-huge --verbose", "get-job vit-huge --prometheus SERVER"},
 	"get-log":                         {"* get-log vit-huge"},
 	"get-queue":                       {"get-queue", "get-queue researchers --assume-duration 1h"},
 	"get-quota":                       {"get-quota", "get-quota --from-status"},
 	"get-usage":                       {"get-usage", "get-usage --mine --since 30d"},
-	"list-jobs":                       {"list-jobs", "list-jobs --verbose"},
+	"list-jobs":                       {"list-jobs", "list-jobs --verbose", "list-jobs --idle --prometheus SERVER"},
 	"list-pods":                       {"list-pods vit-huge"},
 	"open-console":                    {"* open-console vit-huge --print"},
 	"patch-job":                       {"patch-job suspend vit-huge", "patch-job unsuspend vit-huge", "patch-job priority vit-huge --priority inference"},
@@ -126,6 +126,9 @@ func requestsOf(t *testing.T, line string) []request {
 	if strings.Contains(line, "--upload-pvc") {
 		createClaim(t, server.URL)
 	}
+	if strings.Contains(line, "--prometheus SERVER") {
+		line = strings.ReplaceAll(line, "SERVER", busyAccelerators(t))
+	}
 	before := len(proxy.Requests())
 	line, mayFail := strings.CutPrefix(line, "* ")
 	line, endless := strings.CutPrefix(line, "& ")
@@ -167,6 +170,19 @@ func requestsOf(t *testing.T, line string) []request {
 		}
 	}
 	return requests
+}
+
+// busyAccelerators is a Prometheus that knows a pod of the team, so that commands look for its job.
+func busyAccelerators(t *testing.T) (address string) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kind, value := "vector", `"value":[1767225600,"1"]`
+		if strings.HasSuffix(r.URL.Path, "_range") {
+			kind, value = "matrix", `"values":[[1767225600,"1"]]`
+		}
+		fmt.Fprintf(w, `{"status":"success","data":{"resultType":%q,"result":[{"metric":{"namespace":"hyperpod-ns-researchers","pod":"vit-huge-worker-0","__name__":"DCGM_FI_DEV_GPU_UTIL"},%s}]}}`, kind, value)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // createClaim creates the claim "shared" for the team.

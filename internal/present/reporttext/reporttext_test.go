@@ -5,6 +5,8 @@ import (
 	"encoding/csv"
 	"encoding/xml"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +62,35 @@ func TestFOCUS(t *testing.T) {
 	if row["EffectiveCost"] != "2.500000" || row["ConsumedQuantity"] != "10.000000" || row["ListUnitPrice"] != "0.250000" || row["BillingPeriodEnd"] != "1970-02-01T00:00:00Z" ||
 		row["ChargePeriodEnd"] != "1970-01-02T00:00:00Z" || row["ChargeCategory"] != "Usage" || row["x_BorrowedQuantity"] != "4.000000" {
 		t.Error(row)
+	}
+}
+
+// TestFOCUSHasTheMandatoryColumns: those of FOCUS 1.2, and own ones only with the prefix for them.
+func TestFOCUSHasTheMandatoryColumns(t *testing.T) {
+	for _, name := range strings.Fields(`BilledCost BillingAccountId BillingAccountName BillingCurrency BillingPeriodEnd BillingPeriodStart ChargeCategory ChargeClass
+		ChargeDescription ChargePeriodEnd ChargePeriodStart ContractedCost EffectiveCost InvoiceIssuerName ListCost PricingQuantity PricingUnit ProviderName
+		PublisherName ServiceCategory ServiceName`) {
+		if !slices.Contains(focusColumns, name) {
+			t.Errorf("no column %s", name)
+		}
+	}
+	text, err := FOCUS(hostile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) float64 {
+		n, err := strconv.ParseFloat(rows[1][slices.Index(focusColumns, name)], 64)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		return n
+	}
+	if price, quantity, cost := at("ListUnitPrice"), at("PricingQuantity"), at("ListCost"); price*quantity != cost {
+		t.Errorf("%v times %v is not %v", price, quantity, cost)
 	}
 }
 
