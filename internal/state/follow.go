@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
@@ -31,8 +32,8 @@ type Pace struct {
 // there, and then, at the pace, whenever something has changed, until ctx ends or
 // show returns an error (kube.ErrStop is a clean end). It resumes lost connections.
 // When a permission is withdrawn, Follow drops what the user may no longer read and
-// follows what is left; it returns an error when nothing is left. Want.Jobs is
-// ignored. show must not change the State.
+// follows what is left; it returns an error when nothing is left. A kind of jobs that
+// is refused is in State.Missing, also an optional one. show must not change the State.
 func Follow(ctx context.Context, c *kube.Client, w Want, p Pace, show func(*State) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	f := &follower{c: c, w: w, r: reader.New(reader.Options{Namespaces: w.FallbackNamespaces}),
@@ -40,7 +41,7 @@ func Follow(ctx context.Context, c *kube.Client, w Want, p Pace, show func(*Stat
 	defer f.running.Wait()
 	defer cancel()
 	f.waiting = 1 // nothing is ready before all streams have started
-	for _, part := range w.parts() {
+	for _, part := range append(w.parts(), f.jobParts(ctx)...) {
 		part.follow(ctx, f)
 	}
 	f.update(func() { f.waiting-- })
@@ -74,6 +75,37 @@ type follower struct {
 	live    int // streams that have not ended
 	dirty   bool
 	refresh []func(*State) // one per kind: puts its objects into a State
+	// jobs are those of each wanted kind; newJobs reports that some of them changed.
+	jobs    [][]Job
+	newJobs bool
+}
+
+// jobParts returns a part for each kind of jobs.
+func (f *follower) jobParts(ctx context.Context) (out []part) {
+	f.jobs = make([][]Job, len(f.w.Jobs))
+	for i, k := range f.w.Jobs {
+		options := kube.ListOptions{LabelSelector: selects(k, f.w.Selector)}
+		field := func(*State) *[]Job {
+			f.newJobs = true
+			return &f.jobs[i]
+		}
+		at := func(r kinds.Resource) kinds.Job {
+			k := k
+			k.Resource = r
+			return k
+		}
+		if decodesRoles(k) {
+			out = append(out, &partOf[wireJob, Job]{resource: k.Resource, options: options, field: field, convertAt: func(r kinds.Resource) func(*wireJob) Job {
+				return func(x *wireJob) Job { return x.job(at(r)) }
+			}})
+			continue
+		}
+		runtimes := NewRuntimes(f.c)
+		out = append(out, &partOf[describedJob, Job]{resource: k.Resource, options: options, field: field, convertAt: func(r kinds.Resource) func(*describedJob) Job {
+			return func(x *describedJob) Job { return x.whole(ctx, at(r), runtimes) }
+		}})
+	}
+	return out
 }
 
 // update changes the counts and acts on them: Follow is ready when no stream is
@@ -204,7 +236,11 @@ func (x *objects[W, T]) watch(ctx context.Context, namespace string, o kube.List
 	if err != nil {
 		return err
 	}
-	return follow(ctx, x.f.c, at, namespace, o, x.convert, func(e kube.Event[T]) error {
+	convert := x.convert
+	if x.convertAt != nil {
+		convert = x.convertAt(at)
+	}
+	return follow(ctx, x.f.c, at, namespace, o, convert, func(e kube.Event[T]) error {
 		if e.Type == kube.Synced {
 			listed()
 			return nil
@@ -292,6 +328,10 @@ func (f *follower) changed(now time.Time) *State {
 	f.dirty = false
 	for _, refresh := range f.refresh {
 		refresh(&f.out)
+	}
+	if f.newJobs {
+		f.newJobs = false
+		f.out.Jobs = slices.DeleteFunc(slices.Concat(f.jobs...), func(j Job) bool { return !Counts(j) })
 	}
 	f.out.Missing = f.r.Missing()
 	out := f.out

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
@@ -203,5 +204,53 @@ func TestFallbackQueues(t *testing.T) {
 	}
 	if len(s.ClusterQueues) != 1 || s.ClusterQueues[0].Name != "mine" || len(s.MissingOf(s.Missing[0].Resource)) != 1 {
 		t.Errorf("read %+v, missing %s", s.ClusterQueues, missing(s))
+	}
+}
+
+// TestFollowOfJobs: the jobs of all kinds are one list, without the parts of other jobs; a kind that is refused is named,
+// also an optional one, and hides nothing else.
+func TestFollowOfJobs(t *testing.T) {
+	job := func(name, more string) string {
+		return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"ns","uid":%q,"labels":{"kueue.x-k8s.io/queue-name":"q"}%s}}`, name, name, more)
+	}
+	owned := `,"ownerReferences":[{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","name":"p","uid":"p","controller":true}]`
+	f := newWatched(t, map[string]string{
+		"/apis/kueue.x-k8s.io":              "group v1beta2",
+		"/apis/kubeflow.org":                "group v1",
+		"/apis/batch":                       "group v1",
+		"/apis/apps":                        "group v1",
+		kueuePath + "workloads":             "",
+		"/apis/kubeflow.org/v1/pytorchjobs": job("p", ""),
+		"/apis/batch/v1/jobs":               job("b", "") + "," + job("part", owned),
+		"/apis/apps/v1/deployments":         "403",
+	})
+	tick, shown := make(chan time.Time), make(chan string)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- Follow(ctx, f.start(), Want{Workloads: true, Jobs: []kinds.Job{kinds.PyTorchJob, kinds.BatchJob, kinds.DeploymentKind}}, Pace{Tick: tick, Now: time.Now}, func(s *State) error {
+			shown <- names(s.Jobs, func(j Job) string { return j.Kind.Kind + "/" + j.Name }) + " | " + missing(s)
+			return nil
+		})
+	}()
+	if got := <-shown; !strings.HasPrefix(got, "PyTorchJob/p Job/b | ") || !strings.Contains(got, "deployments") {
+		t.Errorf("shown %q", got)
+	}
+	for range 3 {
+		<-f.began
+	}
+	f.streams["/apis/batch/v1/jobs"] <- []string{`{"type":"ADDED","object":` + strings.Replace(job("c", ""), `"uid"`, `"resourceVersion":"9","uid"`, 1) + `}`}
+	for got := ""; got == ""; {
+		select {
+		case tick <- time.Now():
+		case got = <-shown:
+			if !strings.HasPrefix(got, "PyTorchJob/p Job/b Job/c | ") {
+				t.Errorf("shown %q", got)
+			}
+		}
+	}
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -19,13 +19,15 @@ type partOf[W, T any] struct {
 	resource kinds.Resource
 	options  kube.ListOptions
 	convert  func(*W) T
-	field    func(*State) *[]T
+	// convertAt, where it is not nil, makes convert for the version that the cluster serves.
+	convertAt func(kinds.Resource) func(*W) T
+	field     func(*State) *[]T
 	// names returns the objects to read when their list is forbidden.
 	names func(context.Context) ([]string, error)
 }
 
 // parts returns the parts that are wanted. Jobs are not among them: their kinds
-// share one field, and they are followed one kind at a time (FollowJobs).
+// share one field (see follower.jobParts).
 func (w Want) parts() []part {
 	var out []part
 	add := func(wanted bool, p part) {
