@@ -5,12 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
-	estimatetext "github.com/hyperpod-cli/hyperpod/internal/present/estimate"
-	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/queuetext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -88,30 +84,4 @@ func unreadable(missing []state.Missing) string {
 		}
 	}
 	return ""
-}
-
-// estimate is Options.ETA by running Kueue's decisions forward.
-func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueues []string, assume time.Duration) (map[queue.Key]queue.ETA, error) {
-	now := c.Now()
-	in, err := inputs.Load(ctx, c.Client, inputs.Options{Namespaces: namespaces, Finished: true}, now)
-	if err != nil {
-		return nil, err
-	}
-	world, ahead := forecast.Of(in), forecast.Options{Now: now, Assume: assume, Deadline: admissioncheck.Deadlines(ctx, c, in)}
-	if world.Now, _, err = in.Engine(ctx); err != nil {
-		return nil, notetext.Error(err)
-	}
-	out := map[queue.Key]queue.ETA{}
-	for _, name := range clusterQueues {
-		etas, err := forecast.Queue(ctx, world, ahead, name)
-		if err != nil {
-			return out, err
-		}
-		for _, e := range etas {
-			d := e.Document(now)
-			estimatetext.Fill(d)
-			out[queue.Key{Namespace: e.Namespace, Workload: e.Name}] = *d
-		}
-	}
-	return out, nil
 }

@@ -14,30 +14,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// TestETAText: "now" differs from "unknown".
-func TestETAText(t *testing.T) {
-	for _, c := range []struct {
-		eta  *queue.ETA
-		want string
-	}{
-		{nil, "?"},
-		{&queue.ETA{Reason: "NoDuration"}, "?"},
-		{&queue.ETA{Reason: "NeverFits"}, "never"},
-		{&queue.ETA{EarliestSeconds: seconds(0), LatestSeconds: seconds(0)}, "now"},
-		{&queue.ETA{EarliestSeconds: seconds(0)}, "?"},
-		{&queue.ETA{EarliestSeconds: seconds(0), Reason: "Overdue"}, "any time"},
-		{&queue.ETA{EarliestSeconds: seconds(300), Reason: "Overdue"}, "5m or later"},
-		{&queue.ETA{EarliestSeconds: seconds(300)}, "5m or later"},
-		{&queue.ETA{EarliestSeconds: seconds(0), LatestSeconds: seconds(300)}, "up to 5m"},
-		{&queue.ETA{EarliestSeconds: seconds(300), LatestSeconds: seconds(300)}, "5m"},
-		{&queue.ETA{EarliestSeconds: seconds(120), LatestSeconds: seconds(300)}, "2m-5m"},
-	} {
-		if got := etaText(c.eta); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.eta, got, c.want)
-		}
-	}
-}
-
 // TestEstimates: of one team always, of all with a duration to assume; what cannot
 // be estimated has a reason, and what could be is shown all the same.
 func TestEstimates(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/liveview"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/startestimate"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -46,7 +47,7 @@ type Options struct {
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{Factory: f, ETA: estimate}
+	o := &Options{Factory: f, ETA: startestimate.Of}
 	cmd := &cobra.Command{
 		Use:     "get-queue [TEAM]",
 		Aliases: []string{"get-queues", "queue"},

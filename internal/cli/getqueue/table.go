@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	estimatetext "github.com/hyperpod-cli/hyperpod/internal/present/estimate"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -60,7 +60,7 @@ func (v *view) cells(it *queue.Item, several bool) []output.Cell {
 	out = append(out, output.Cell{Text: position}, job, output.Cell{Text: it.Namespace}, output.Cell{Text: it.Kind}, output.Cell{Text: priority(it)},
 		output.Cell{Text: sizeText(it.Size)}, output.Cell{Text: words.Since(v.state.Taken, it.Since)}, reason, output.Cell{Text: it.Reason.Code})
 	if v.eta {
-		out = append(out, output.Cell{Text: etaText(it.ETA)})
+		out = append(out, output.Cell{Text: estimatetext.Range(it.ETA)})
 	}
 	return append(out, output.Cell{Text: it.Reason.Message, Style: output.Dim})
 }
@@ -96,35 +96,7 @@ func sizeText(size state.Amounts) string {
 	return dash(strings.Join(parts, " + "))
 }
 
-// etaText returns the estimate: a range from now.
-func etaText(e *queue.ETA) string {
-	if e == nil {
-		return "?"
-	}
-	latest, bounded := e.Latest()
-	switch {
-	case !e.Known() && e.Reason == string(forecast.NeverFits):
-		return "never"
-	case !bounded && e.Earliest() == 0 && e.Reason == string(forecast.Overdue):
-		return "any time"
-	case !e.Known(), !bounded && e.Earliest() == 0:
-		return "?"
-	case !bounded:
-		return words.Age(e.Earliest()) + " or later"
-	case latest == 0:
-		return "now"
-	}
-	from, to := words.Age(e.Earliest()), words.Age(latest)
-	switch {
-	case from == to:
-		return from
-	case e.Earliest() == 0:
-		return "up to " + to
-	}
-	return from + "-" + to
-}
-
-// notes returns the counts below the table, and what the order and estimates rest on.
+// notes are the counts below the table, and what the order and estimates rest on.
 func (v *view) notes() []string {
 	s := v.summary()
 	parts := []string{fmt.Sprintf("%d running", s.Running)}

@@ -23,6 +23,34 @@ func Fill(e *queue.ETA) {
 	e.Message = text
 }
 
+// Range is an estimate as a range from now; "?" is none.
+func Range(e *queue.ETA) string {
+	if e == nil {
+		return "?"
+	}
+	latest, bounded := e.Latest()
+	switch {
+	case !e.Known() && e.Reason == string(forecast.NeverFits):
+		return "never"
+	case !bounded && e.Earliest() == 0 && e.Reason == string(forecast.Overdue):
+		return "any time"
+	case !e.Known(), !bounded && e.Earliest() == 0:
+		return "?"
+	case !bounded:
+		return words.Age(e.Earliest()) + " or later"
+	case latest == 0:
+		return "now"
+	}
+	from, to := words.Age(e.Earliest()), words.Age(latest)
+	switch {
+	case from == to:
+		return from
+	case e.Earliest() == 0:
+		return "up to " + to
+	}
+	return from + "-" + to
+}
+
 func reason(e *queue.ETA) string {
 	switch forecast.Code(e.Reason) {
 	case forecast.NotModelled:
