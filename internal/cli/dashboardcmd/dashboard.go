@@ -18,14 +18,17 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/historystore"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/prometheusflags"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/startestimate"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/history"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/loopback"
 	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -34,6 +37,8 @@ import (
 type Options struct {
 	Factory  *factory.Factory
 	ReadOnly bool
+	// Mouse takes clicks and the wheel from the terminal.
+	Mouse bool
 	// Web serves the tabs to a browser, at the address Listen. NoBrowser only prints the link.
 	Web, NoBrowser bool
 	Listen         string
@@ -59,6 +64,9 @@ With a Prometheus server, UTIL is how busy the accelerators of a job are, and
 UNUSED how many accelerators a team's idle jobs hold. It is asked every 30
 seconds.
 
+--mouse lets a click choose a tab or a row, and the wheel scroll. Most terminals
+then select text while Shift is held.
+
 --web shows the same tabs in a browser, read-only: on a loopback address, behind
 a link that works once. The page shows what your permissions allow.
 
@@ -73,6 +81,7 @@ prints the tabs once.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&o.ReadOnly, "read-only", false, "disable the keys that change something")
+	fs.BoolVar(&o.Mouse, "mouse", false, "choose tabs and rows with the mouse")
 	fs.BoolVar(&o.Web, "web", false, "serve the tabs to a browser on this machine")
 	fs.StringVar(&o.Listen, "listen", anyPort, "loopback address and port of --web")
 	fs.BoolVar(&o.NoBrowser, "no-browser", false, "with --web, print the link and open no browser")
@@ -125,6 +134,10 @@ func Run(ctx context.Context, o *Options) error {
 		// A screen that stays open holds lists for hours: less memory is worth more than the time of the collector.
 		defer debug.SetGCPercent(debug.SetGCPercent(40))
 	}
+	feed.estimate = func(ctx context.Context, c *factory.Cluster, queues []string) (map[queue.Key]queue.ETA, error) {
+		return startestimate.Of(ctx, c, nil, queues, 0)
+	}
+	feed.recorded = func() map[history.NodeKey][]float64 { return recorded(f, c) }
 	if o.Web {
 		return o.serve(ctx, c, feed)
 	}
@@ -138,7 +151,7 @@ func Run(ctx context.Context, o *Options) error {
 	defer cancel()
 	running.Go(func() { feed.run(ctx, c, f.Reconnect) })
 	m := newModel()
-	m.source, m.io, m.now, m.user, m.readOnly = feed, *f.IO, c.Now, f.User(), o.ReadOnly
+	m.source, m.io, m.now, m.user, m.readOnly, m.mouse = feed, *f.IO, c.Now, f.User(), o.ReadOnly, o.Mouse
 	m.run = func(args ...string) tea.Cmd {
 		cmd, err := newCommand(ctx, args, globals(f))
 		if err != nil {
@@ -163,10 +176,24 @@ func Run(ctx context.Context, o *Options) error {
 	return err
 }
 
-// want returns what the tabs show, beside jobs.
-func want(c *factory.Cluster) state.Want {
+// recorded is what the cluster's store knows of the last minutes; without a store it is empty.
+func recorded(f *factory.Factory, c *factory.Cluster) map[history.NodeKey][]float64 {
+	dir, err := historystore.Dir(f, c, "")
+	if err != nil {
+		return nil
+	}
+	now := c.Now()
+	d, err := history.Read(dir, now.Add(-dashboardview.TrailPoints*dashboardview.TrailEvery), now)
+	if err != nil || d.Cluster != historystore.Cluster(c) {
+		return nil
+	}
+	return dashboardview.Recorded(d, now)
+}
+
+// want is what the tabs show, beside jobs.
+func want(c *factory.Cluster, namespace string) state.Want {
 	w := state.Want{Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true, Cohorts: true, Flavors: true, Nodes: true}
-	findteam.Scope{}.Fallbacks(c, &w)
+	findteam.Scope{Namespace: namespace}.Fallbacks(c, &w)
 	return w
 }
 
@@ -186,7 +213,7 @@ func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster, meas
 	if err != nil {
 		return err
 	}
-	w := want(c)
+	w := want(c, f.Global.Namespace)
 	w.Jobs = served
 	st, err := state.Load(ctx, c.Client, w, c.Now())
 	if err != nil {
@@ -194,13 +221,7 @@ func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster, meas
 	}
 	f.MissingFigures(st.Missing)
 	var rules order.Reader
-	s := &dashboardview.Snapshot{Time: st.Taken, Namespace: f.Global.Namespace, State: st, Rules: rules.Rules(ctx, c.Client, st.Workloads)}
-	for i, status := range jobs.Statuses(st.Jobs, st.Workloads) {
-		if f.Global.Namespace != "" && st.Jobs[i].Namespace != f.Global.Namespace {
-			continue
-		}
-		s.Tasks = append(s.Tasks, dashboardview.Task{Job: st.Jobs[i], Status: status})
-	}
+	s := &dashboardview.Snapshot{Time: st.Taken, Namespace: f.Global.Namespace, State: st, Tasks: tasksOf(st, f.Global.Namespace), Rules: rules.Rules(ctx, c.Client, st.Workloads)}
 	var unmeasured error
 	if measure != nil {
 		s.Use, _, unmeasured = measure(ctx, c, f.Global.Namespace, st.Jobs)

@@ -14,10 +14,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/deviceuse"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/history"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -30,6 +31,10 @@ type feed struct {
 	namespace string
 	// measure asks how busy the accelerators of jobs are; nil asks nothing.
 	measure measure
+	// estimate estimates when the workloads of ClusterQueues start; nil estimates nothing.
+	estimate func(ctx context.Context, c *factory.Cluster, clusterQueues []string) (map[queue.Key]queue.ETA, error)
+	// recorded returns what a recorder knows of the trail; nil where there is none.
+	recorded func() map[history.NodeKey][]float64
 	// pause waits before the nth attempt to connect again; tests replace it.
 	pause func(ctx context.Context, attempt int)
 
@@ -55,6 +60,9 @@ type feed struct {
 	// use is the last answer of measure, useErr why there was none.
 	use    map[deviceuse.Key]deviceuse.Use
 	useErr error
+	// starts is the last answer of estimate, startsAt its time.
+	starts   map[queue.Key]queue.ETA
+	startsAt time.Time
 }
 
 // measure tells how busy the accelerators of jobs are.
@@ -65,10 +73,9 @@ const measureEvery = 30 * time.Second
 
 // reading is what one connection reports.
 type reading struct {
-	state  *state.State
-	rules  order.Rules
-	tasks  map[string]dashboardview.Task
-	synced bool // the jobs
+	state *state.State
+	rules order.Rules
+	tasks []dashboardview.Task
 }
 
 func newFeed(now func() time.Time) *feed {
@@ -86,6 +93,11 @@ func pause(ctx context.Context, attempt int) {
 // run follows a cluster until ctx ends. Before the first figures an error is final. After them, run connects
 // again: with a new client, because a server that has come back may have a new certificate or address.
 func (f *feed) run(ctx context.Context, c *factory.Cluster, reconnect func(context.Context) (*factory.Cluster, error)) {
+	var running crash.Group
+	defer running.Wait()
+	if f.recorded != nil {
+		running.Go(func() { f.before(f.recorded()) })
+	}
 	for {
 		again, err := f.session(ctx, c, reconnect)
 		if ctx.Err() != nil {
@@ -101,6 +113,18 @@ func (f *feed) run(ctx context.Context, c *factory.Cluster, reconnect func(conte
 			return
 		}
 		c = again
+	}
+}
+
+// before puts points before the trail.
+func (f *feed) before(points map[history.NodeKey][]float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.trail = dashboardview.Join(points, f.trail)
+	f.version++
+	if f.shown != nil {
+		f.dirty = true
+		f.wake()
 	}
 }
 
@@ -125,7 +149,7 @@ func (f *feed) connect(ctx context.Context, reconnect func(context.Context) (*fa
 // session follows a cluster until something ends it. When no list answers any more while another client reaches the
 // cluster, session ends with the cluster of that client.
 func (f *feed) session(ctx context.Context, c *factory.Cluster, reconnect func(context.Context) (*factory.Cluster, error)) (*factory.Cluster, error) {
-	r := &reading{tasks: map[string]dashboardview.Task{}}
+	r := &reading{}
 	f.mu.Lock()
 	f.next, f.client = r, c.Client
 	clear(f.since)
@@ -135,12 +159,14 @@ func (f *feed) session(ctx context.Context, c *factory.Cluster, reconnect func(c
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	failed, reached := make(chan error, 2), make(chan *factory.Cluster, 1)
+	failed, reached := make(chan error, 1), make(chan *factory.Cluster, 1)
 	var running crash.Group
 	defer running.Wait()
 	defer cancel()
-	running.Go(func() { failed <- f.followState(ctx, c, r) })
-	running.Go(func() { failed <- f.followJobs(ctx, c, served, r) })
+	running.Go(func() { failed <- f.followState(ctx, c, served, r) })
+	if f.estimate != nil {
+		running.Go(func() { f.followStarts(ctx, c, r) })
+	}
 	if f.measure != nil {
 		running.Go(func() { f.followUse(ctx, c, r) })
 	}
@@ -184,7 +210,7 @@ func (f *feed) update(r *reading, change func()) {
 	defer f.mu.Unlock()
 	change()
 	f.version++
-	if r.state == nil || !r.synced {
+	if r.state == nil {
 		return
 	}
 	if f.shown != r {
@@ -200,34 +226,30 @@ func (f *feed) wake() {
 	f.changed = make(chan struct{})
 }
 
-func (f *feed) followState(ctx context.Context, c *factory.Cluster, r *reading) error {
-	t := time.NewTicker(pace)
+// followState keeps a reading up to date. Changes wait for the next tick here and for one of the screen: twice as often
+// here, so that both are short.
+func (f *feed) followState(ctx context.Context, c *factory.Cluster, served []kinds.Job, r *reading) error {
+	t := time.NewTicker(pace / 2)
 	defer t.Stop()
 	var reader order.Reader
-	return state.Follow(ctx, c.Client, want(c), state.Pace{Tick: t.C, Now: c.Now}, func(s *state.State) error {
-		rules := reader.Rules(ctx, c.Client, s.Workloads)
-		f.update(r, func() { r.state, r.rules = s, rules })
+	w := want(c, f.namespace)
+	w.Jobs = served
+	return state.Follow(ctx, c.Client, w, state.Pace{Tick: t.C, Now: c.Now}, func(s *state.State) error {
+		rules, tasks := reader.Rules(ctx, c.Client, s.Workloads), tasksOf(s, f.namespace)
+		f.update(r, func() { r.state, r.rules, r.tasks = s, rules, tasks })
 		return nil
 	})
 }
 
-func (f *feed) followJobs(ctx context.Context, c *factory.Cluster, served []kinds.Job, r *reading) error {
-	scope := follow.Scope{Kinds: served, Namespace: f.namespace, Namespaces: func(ctx context.Context) ([]string, error) {
-		return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
-	}}
-	return follow.Follow(ctx, c.Client, scope, func(ch follow.Change) error {
-		f.update(r, func() {
-			switch ch.Type {
-			case kube.Synced:
-				r.synced = true
-			case kube.Deleted:
-				delete(r.tasks, ch.Job.UID)
-			default:
-				r.tasks[ch.Job.UID] = dashboardview.Task{Job: ch.Job, Status: ch.Status}
-			}
-		})
-		return nil
-	})
+// tasksOf are the jobs of a namespace, "" for all, with their status.
+func tasksOf(s *state.State, namespace string) []dashboardview.Task {
+	out := make([]dashboardview.Task, 0, len(s.Jobs))
+	for i, status := range jobs.Statuses(s.Jobs, s.Workloads) {
+		if namespace == "" || s.Jobs[i].Namespace == namespace {
+			out = append(out, dashboardview.Task{Job: s.Jobs[i], Status: status})
+		}
+	}
+	return out
 }
 
 // followUse asks how busy accelerators are, as soon as there are jobs, and then at intervals. An answer is kept when the
@@ -236,10 +258,7 @@ func (f *feed) followUse(ctx context.Context, c *factory.Cluster, r *reading) {
 	for {
 		f.mu.Lock()
 		changed, whole := f.changed, f.shown == r
-		var list []state.Job
-		for _, t := range r.tasks {
-			list = append(list, t.Job)
-		}
+		tasks := r.tasks
 		f.mu.Unlock()
 		if !whole {
 			select {
@@ -248,6 +267,10 @@ func (f *feed) followUse(ctx context.Context, c *factory.Cluster, r *reading) {
 			case <-changed:
 			}
 			continue
+		}
+		list := make([]state.Job, len(tasks))
+		for i, t := range tasks {
+			list[i] = t.Job
 		}
 		use, _, err := f.measure(ctx, c, f.namespace, list)
 		if ctx.Err() != nil {
@@ -361,12 +384,9 @@ func (f *feed) snapshot(now time.Time) *dashboardview.Snapshot {
 		}
 		return &same
 	}
-	s := &dashboardview.Snapshot{Time: now, Namespace: f.namespace, State: f.shown.state, Rules: f.shown.rules, LostSince: f.ended, LostBy: f.why, Use: f.use, UseErr: f.useErr}
+	s := &dashboardview.Snapshot{Time: now, Namespace: f.namespace, State: f.shown.state, Tasks: f.shown.tasks, Rules: f.shown.rules, LostSince: f.ended, LostBy: f.why, Use: f.use, UseErr: f.useErr, Starts: f.starts, StartsAt: f.startsAt}
 	if f.ended.IsZero() {
 		s.Stale, s.LostSince = f.stale()
-	}
-	for _, t := range f.shown.tasks {
-		s.Tasks = append(s.Tasks, t)
 	}
 	if s.LostSince.IsZero() && !now.Before(f.trailed.Add(dashboardview.TrailEvery)) {
 		f.trail, f.trailed = dashboardview.Follow(f.trail, dashboardview.Shares(s)), now

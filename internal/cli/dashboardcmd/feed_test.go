@@ -19,14 +19,19 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/startestimate"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 )
 
@@ -76,7 +81,7 @@ type following struct {
 	f *factory.Factory
 }
 
-func startFeed(t *testing.T, kubeconfig string) *following {
+func startFeed(t *testing.T, kubeconfig string, change ...func(*feed)) *following {
 	t.Helper()
 	f := &factory.Factory{IO: &output.IO{Out: io.Discard, Err: io.Discard}, Env: func(string) string { return "" }, Now: time.Now}
 	f.Global.Kubeconfig = kubeconfig
@@ -86,6 +91,9 @@ func startFeed(t *testing.T, kubeconfig string) *following {
 		case <-ctx.Done():
 		case <-time.After(time.Millisecond):
 		}
+	}
+	for _, c := range change {
+		c(x.feed)
 	}
 	f.Observe = x.observe
 	c, err := f.Cluster(t.Context())
@@ -151,6 +159,70 @@ func TestAStartWithoutAServer(t *testing.T) {
 	stop(serveTLS(t, http.NotFoundHandler(), kubeconfig, ""))
 	x := startFeed(t, kubeconfig)
 	x.until(t, "failed", func(s *dashboardview.Snapshot) bool { return s.Failure != nil })
+}
+
+// TestRefusedKinds: kinds of jobs that may not be listed are named, and hide no others; nothing is watched twice.
+func TestRefusedKinds(t *testing.T) {
+	dir := t.TempDir()
+	box, err := sandbox.Create(t.Context(), filepath.Join(dir, "box"+sandbox.Extension), "enterprise", sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	watched := map[string]int{}
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	server := serveTLS(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/deployments") || strings.HasSuffix(r.URL.Path, "/rayjobs") {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"no"}`)
+			return
+		}
+		if r.URL.Query().Get("watch") != "" {
+			mu.Lock()
+			watched[r.URL.Path]++
+			mu.Unlock()
+		}
+		box.ServeHTTP(w, r)
+	}), kubeconfig, "")
+	x := startFeed(t, kubeconfig)
+	x.until(t, "shown", func(s *dashboardview.Snapshot) bool {
+		return s.Failure == nil && len(s.Tasks) > 10 && s.Note() == "some values are hidden (?): no permission to list deployments, rayjobs"
+	})
+	stop(server)
+	mu.Lock()
+	defer mu.Unlock()
+	for path, n := range watched {
+		if n > 1 {
+			t.Errorf("%s is watched %d times", path, n)
+		}
+	}
+}
+
+// TestEstimates: pending jobs have an estimate of their start soon after the first figures, which do not wait for it.
+func TestEstimates(t *testing.T) {
+	dir := t.TempDir()
+	box, err := sandbox.Create(t.Context(), filepath.Join(dir, "box"+sandbox.Extension), "enterprise", sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	server := serveTLS(t, box, kubeconfig, "")
+	proceed := make(chan struct{})
+	x := startFeed(t, kubeconfig, func(f *feed) {
+		f.estimate = func(ctx context.Context, c *factory.Cluster, queues []string) (map[queue.Key]queue.ETA, error) {
+			<-proceed
+			return startestimate.Of(ctx, c, nil, queues, time.Hour)
+		}
+	})
+	x.until(t, "shown", func(s *dashboardview.Snapshot) bool { return s.Failure == nil && len(s.Tasks) > 10 && s.Starts == nil })
+	close(proceed)
+	x.until(t, "estimated", func(s *dashboardview.Snapshot) bool {
+		v := dashboardview.Of(s, dashboardview.Tasks, "")
+		return slices.ContainsFunc(v.Table.Columns, func(c output.Column) bool { return c.Title == "ETA" }) &&
+			slices.ContainsFunc(v.Table.Rows, func(row []output.Cell) bool { return strings.HasPrefix(row[7].Text, "~") })
+	})
+	stop(server)
 }
 
 // TestWhyTheConnectionIsLost: the reason of the last attempt is on the screen.

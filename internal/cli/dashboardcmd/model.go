@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/clipperhouse/displaywidth"
 
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
@@ -21,7 +22,11 @@ const (
 	leastHeight = 8
 	pace        = 100 * time.Millisecond
 	idle        = 10 * time.Second
+	restOf      = 4 // times as long as drawing took, the screen stays as it is
 )
+
+// screenWidth measures lines that may have colors.
+var screenWidth = displaywidth.Options{ControlSequences: true}
 
 // tick is the message to look for changes.
 type tick time.Time
@@ -53,19 +58,26 @@ type model struct {
 	now      func() time.Time
 	user     string
 	readOnly bool
+	// mouse takes clicks and the wheel from the terminal.
+	mouse bool
 	// run returns the command that runs a command line of this program on the terminal.
 	run func(args ...string) tea.Cmd
 
 	snapshot *dashboardview.Snapshot
 	drawn    time.Time
+	// news reports a change that is not drawn yet; cost is how long the last change took to draw.
+	news bool
+	cost time.Duration
 	// text is the last screen; same says that it would be the same now.
-	text   string
-	same   bool
-	tab    dashboardview.Tab
-	views  map[dashboardview.Tab]dashboardview.View // filtered
-	cursor map[dashboardview.Tab]int
-	filter string
-	sorted map[dashboardview.Tab]sorting
+	text  string
+	same  bool
+	tab   dashboardview.Tab
+	views map[dashboardview.Tab]dashboardview.View // filtered
+	// longest has the longest text of each column of a view.
+	longest map[dashboardview.Tab][]output.Cell
+	cursor  map[dashboardview.Tab]int
+	filter  string
+	sorted  map[dashboardview.Tab]sorting
 	// pods loads the pods of a node; page is what is shown of them until a key is pressed, nil is nothing.
 	pods func(node string) tea.Cmd
 	page *dashboardview.View
@@ -82,7 +94,7 @@ type model struct {
 }
 
 func newModel() *model {
-	return &model{views: map[dashboardview.Tab]dashboardview.View{}, cursor: map[dashboardview.Tab]int{}, chosen: map[dashboardview.Tab]dashboardview.Ref{}, sorted: map[dashboardview.Tab]sorting{}}
+	return &model{views: map[dashboardview.Tab]dashboardview.View{}, longest: map[dashboardview.Tab][]output.Cell{}, cursor: map[dashboardview.Tab]int{}, chosen: map[dashboardview.Tab]dashboardview.Ref{}, sorted: map[dashboardview.Tab]sorting{}}
 }
 
 // Init starts looking for changes.
@@ -110,14 +122,28 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.KeyPressMsg:
 		cmd := m.key(msg)
-		if m.snapshot != nil {
-			if refs := m.view().Refs; len(refs) > 0 {
-				m.chosen[m.tab] = refs[m.cursor[m.tab]]
-			}
-		}
+		m.choose()
 		return m, cmd
+	case tea.MouseClickMsg:
+		if msg.Button == tea.MouseLeft {
+			m.click(msg.X, msg.Y)
+			m.choose()
+		}
+	case tea.MouseWheelMsg:
+		m.wheel(msg.Button)
+		m.choose()
 	}
 	return m, nil
+}
+
+// choose remembers the row of the cursor.
+func (m *model) choose() {
+	if m.snapshot == nil {
+		return
+	}
+	if refs := m.view().Refs; len(refs) > 0 {
+		m.chosen[m.tab] = refs[m.cursor[m.tab]]
+	}
 }
 
 // look takes what has changed.
@@ -131,8 +157,10 @@ func (m *model) look() tea.Cmd {
 		m.failure = s.Failure
 		return tea.Quit
 	}
-	if changed || now.Sub(m.drawn) >= idle {
-		m.snapshot, m.drawn, m.same = s, now, false
+	m.news = m.news || changed
+	// A large cluster that always changes must leave time for keys.
+	if m.news && now.Sub(m.drawn) >= restOf*m.cost || now.Sub(m.drawn) >= idle {
+		m.snapshot, m.drawn, m.same, m.news, m.cost = s, now, false, false, 0
 		clear(m.views)
 	} else if m.snapshot != nil {
 		m.same = m.same && m.snapshot.Age(now) == s.Age(now) && s.Age(now) == ""
@@ -145,6 +173,7 @@ func (m *model) look() tea.Cmd {
 func (m *model) view() dashboardview.View {
 	v, ok := m.views[m.tab]
 	if !ok {
+		began := m.now()
 		v = dashboardview.Of(m.snapshot, m.tab, m.user).Filter(m.filter)
 		if s := m.sorted[m.tab]; s.column > 0 {
 			v = v.Sort(s.column-1, s.descending)
@@ -153,7 +182,8 @@ func (m *model) view() dashboardview.View {
 			v.Table.Rows[i] = slices.Clone(v.Table.Rows[i])
 			v.Table.Rows[i][len(v.Table.Rows[i])-1].Text = dashboardview.Spark(shares, m.io.UTF8)
 		}
-		m.views[m.tab] = v
+		m.views[m.tab], m.longest[m.tab] = v, longest(v.Table)
+		m.cost = m.now().Sub(began)
 		if at := slices.Index(v.Refs, m.chosen[m.tab]); at >= 0 {
 			m.cursor[m.tab] = at
 		}
@@ -172,6 +202,9 @@ func (m *model) View() tea.View {
 	}
 	v := tea.NewView(m.text)
 	v.AltScreen, v.WindowTitle = true, "hyperpod dashboard"
+	if m.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	return v
 }
 
@@ -196,31 +229,52 @@ func (m *model) screen() string {
 	}
 	b.WriteString(cut(v.Summary, m.io.Width) + "\n")
 	b.WriteString(m.io.Paint(output.Dim, cut(m.snapshot.Note(), m.io.Width)) + "\n")
-	header, rows := m.table(v)
-	b.WriteString("  " + header + "\n")
+	all := len(v.Table.Rows)
 	at, room := m.cursor[m.tab], m.rows()
 	if m.page != nil {
 		at = 0
 	}
-	first := max(0, min(at-room/2, len(rows)-room))
-	for i := first; i < min(len(rows), first+room); i++ {
+	first := m.first(at, all)
+	header, rows := m.table(v, first, min(all, first+room))
+	b.WriteString("  " + header + "\n")
+	for i, row := range rows {
 		mark := "  "
-		if i == at {
+		if first+i == at {
 			mark = "> "
-			rows[i] = m.io.Paint(output.Strong, rows[i])
+			row = m.io.Paint(output.Strong, row)
 		}
-		b.WriteString(mark + rows[i] + "\n")
+		b.WriteString(mark + row + "\n")
 	}
 	if len(rows) == 0 {
 		b.WriteString("  " + m.empty(v) + "\n")
 	}
-	for i := min(len(rows), room); i < room; i++ {
-		if i > 0 || len(rows) > 0 {
-			b.WriteString("\n")
+	b.WriteString(strings.Repeat("\n", room-max(1, len(rows))))
+	b.WriteString(m.foot(all))
+	return b.String()
+}
+
+// layOut returns the lines of a table on the screen.
+func (m *model) layOut(t output.Table) []string {
+	var b bytes.Buffer
+	io := m.io
+	io.Out, io.OutTTY, io.Width, io.Height = &b, true, m.io.Width-2, 0
+	if err := io.PrintTable(t); err != nil {
+		return []string{output.Safe(err.Error())}
+	}
+	return strings.Split(b.String(), "\n")
+}
+
+// longest returns the longest text of each column.
+func longest(t output.Table) []output.Cell {
+	out, widths := make([]output.Cell, len(t.Columns)), make([]int, len(t.Columns))
+	for _, row := range t.Rows {
+		for i, c := range row {
+			if n := displaywidth.String(output.Safe(c.Text)); n > widths[i] {
+				widths[i], out[i].Text = n, c.Text
+			}
 		}
 	}
-	b.WriteString(m.foot(len(rows)))
-	return b.String()
+	return out
 }
 
 func (m *model) empty(v dashboardview.View) string {
@@ -232,35 +286,49 @@ func (m *model) empty(v dashboardview.View) string {
 
 // tabs returns the line of titles.
 func (m *model) tabs() string {
-	var parts []string
+	parts := m.titles()
+	for i, text := range parts {
+		if dashboardview.Tab(i) == m.tab {
+			parts[i] = m.io.Paint(output.Strong, "["+text+"]")
+		} else {
+			parts[i] = " " + text + " "
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// titles are the titles of the tabs, as long as there is room for.
+func (m *model) titles() (out []string) {
 	for i, name := range dashboardview.Names() {
 		text := fmt.Sprintf("%d %s", i+1, name)
 		if m.io.Width < 60 {
 			text = name[:4]
 		}
-		if dashboardview.Tab(i) == m.tab {
-			text = m.io.Paint(output.Strong, "["+text+"]")
-		} else {
-			text = " " + text + " "
-		}
-		parts = append(parts, text)
+		out = append(out, text)
 	}
-	return strings.Join(parts, " ")
+	return out
 }
 
-// table renders a table: the titles, and a line for each row.
-func (m *model) table(v dashboardview.View) (header string, rows []string) {
+// first is the first row on the screen, where the cursor is at a row of all.
+func (m *model) first(at, all int) int { return max(0, min(at-m.rows()/2, all-m.rows())) }
+
+// table renders some rows of a table: the titles, and a line for each row. The widths of the columns are those of the whole
+// table, so that they stay while it scrolls.
+func (m *model) table(v dashboardview.View, first, end int) (header string, rows []string) {
 	if len(v.Table.Rows) == 0 {
 		return "", nil
 	}
-	var b bytes.Buffer
-	io := m.io
-	io.Out, io.OutTTY, io.Width, io.Height = &b, true, m.io.Width-2, 0
-	if err := io.PrintTable(v.Table); err != nil {
-		return err.Error(), nil
+	if bars := slices.ContainsFunc(v.Table.Columns, func(c output.Column) bool { return c.Bar }); !bars && m.page == nil {
+		v.Table.Rows = append(slices.Clone(v.Table.Rows[first:end]), m.longest[m.tab])
+		first, end = 0, len(v.Table.Rows)-1
 	}
-	lines := strings.Split(b.String(), "\n")
-	return lines[0], lines[1:min(len(lines), 1+len(v.Table.Rows))]
+	lines := m.layOut(v.Table)
+	if screenWidth.String(lines[0]) > m.io.Width-2 && v.Table.Columns[0].Keep { // a name that is cut is better than lines that are
+		v.Table.Columns = slices.Clone(v.Table.Columns)
+		v.Table.Columns[0].Keep = false
+		lines = m.layOut(v.Table)
+	}
+	return lines[0], lines[min(len(lines), 1+first):min(len(lines), 1+end)]
 }
 
 // foot returns the last line: what is typed, a message, or the state of the connection and the keys.
@@ -299,12 +367,7 @@ func (m *model) foot(rows int) string {
 }
 
 // cut shortens a text to the width of the screen.
-func cut(text string, width int) string {
-	if r := []rune(text); len(r) > width {
-		return string(r[:max(0, width)])
-	}
-	return text
-}
+func cut(text string, width int) string { return displaywidth.TruncateString(text, width, "") }
 
 func (m *model) helpText() string {
 	lines := []string{"Keys", "", "1-4, Tab       tabs", "up, down, j, k rows; PgUp, PgDn, Home, End", "/ TEXT         only rows with the text; !TEXT: only the others; Esc clears",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/clipperhouse/displaywidth"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -241,6 +242,11 @@ func TestSizes(t *testing.T) {
 		for _, keys := range []string{"1", "2", "3", "4", "?", "x", "3"} {
 			s.press(keys, "<end>")
 			text := s.screen()
+			for line := range strings.SplitSeq(text, "\n") {
+				if n := displaywidth.String(line); n > size[0] {
+					t.Errorf("%v, %s: %d columns: %s", size, keys, n, line)
+				}
+			}
 			if n := len(strings.Split(text, "\n")); n > size[1] || strings.ContainsRune(text, '\u202e') || strings.Contains(text, "\x1b[31m") {
 				t.Errorf("%v, %s: %d lines\n%s", size, keys, n, text)
 			}
@@ -248,4 +254,89 @@ func TestSizes(t *testing.T) {
 	}
 	s.Update(tea.WindowSizeMsg{Width: 20, Height: 5})
 	s.has(t, "needs 40x8")
+}
+
+// TestMouse: clicks choose tabs and rows, the wheel scrolls, and nothing runs.
+func TestMouse(t *testing.T) {
+	var many []dashboardview.Task
+	for i := range 50 {
+		many = append(many, task(fmt.Sprintf("job-%02d", i), "ada", jobs.Running))
+	}
+	s := newScreen(many...)
+	click := func(x, y int) { s.Update(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) }
+	if s.View().MouseMode != tea.MouseModeNone {
+		t.Error("the terminal's mouse is taken")
+	}
+	s.mouse = true
+	if s.View().MouseMode == tea.MouseModeNone {
+		t.Error("no mouse")
+	}
+	click(strings.Index(s.screen(), "Tasks"), 0)
+	s.has(t, "[3 Tasks]", "> job-00")
+	click(5, 4+3)
+	s.has(t, "> job-03")
+	for range 10 {
+		s.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	}
+	s.has(t, "> job-33")
+	line := slices.IndexFunc(strings.Split(s.screen(), "\n"), func(l string) bool { return strings.Contains(l, "job-30") })
+	click(5, line)
+	s.has(t, "> job-30")
+	s.Update(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	s.has(t, "> job-27")
+	click(70, 0)
+	click(5, 3)
+	click(5, 23)
+	s.Update(tea.MouseClickMsg{X: 5, Y: 5, Button: tea.MouseRight})
+	s.has(t, "[3 Tasks]", "> job-27")
+	s.press("c")
+	click(5, 5)
+	s.has(t, "Cancel ns/job-27? [y/N]")
+	s.press("n", "?")
+	click(5, 5)
+	s.has(t, "> job-27")
+	if len(s.ran) > 0 {
+		t.Error(s.ran)
+	}
+}
+
+// TestAScreenOfManyJobs: the columns stay where they are while 20,000 rows scroll, and only rows on the screen are laid out.
+func TestAScreenOfManyJobs(t *testing.T) {
+	var many []dashboardview.Task
+	for i := range 20_000 {
+		many = append(many, task(fmt.Sprintf("job-%05d", i), "ada", jobs.Running))
+	}
+	many[19_999].Job.Name = "job-19999-with-a-long-name"
+	s := newScreen(many...)
+	s.press("3")
+	titles := strings.Split(s.screen(), "\n")[3]
+	if !strings.HasPrefix(titles, "  NAME                        NAMESPACE") {
+		t.Errorf("%q", titles)
+	}
+	s.press("<end>")
+	s.has(t, "> job-19999-with-a-long-name", "20000 rows")
+	if got := strings.Split(s.screen(), "\n")[3]; got != titles {
+		t.Errorf("%q, before %q", got, titles)
+	}
+	// Drawing again costs what a screen of rows costs.
+	if n := testing.AllocsPerRun(3, func() { s.screen() }); n > 5_000 {
+		t.Errorf("%.0f allocations", n)
+	}
+}
+
+// TestASlowScreenRests: where drawing takes long, changes wait, so that keys are taken.
+func TestASlowScreenRests(t *testing.T) {
+	s := newScreen(task("alpha", "ada", jobs.Running))
+	s.press("3")
+	now := noon
+	s.now = func() time.Time { return now }
+	s.cost, s.drawn = time.Second, now
+	s.source.s = &dashboardview.Snapshot{Time: noon, State: &state.State{Taken: noon}, Tasks: []dashboardview.Task{task("beta", "ada", jobs.Running)}}
+	s.source.changed = true
+	now = now.Add(3 * time.Second)
+	s.Update(tick(now))
+	s.has(t, "> alpha")
+	now = now.Add(time.Second)
+	s.Update(tick(now))
+	s.has(t, "> beta")
 }

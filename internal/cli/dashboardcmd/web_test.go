@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,10 +31,7 @@ type site struct {
 func newSite(t *testing.T, tasks ...dashboardview.Task) *site {
 	t.Helper()
 	f := newFeed(func() time.Time { return noon })
-	s := &site{web: newWeb(f, "https://example.com", "ada", func() time.Time { return noon }), reading: &reading{state: &state.State{Taken: noon}, synced: true, tasks: map[string]dashboardview.Task{}}}
-	for _, x := range tasks {
-		s.reading.tasks[x.Job.UID] = x
-	}
+	s := &site{web: newWeb(f, "https://example.com", "ada", func() time.Time { return noon }), reading: &reading{state: &state.State{Taken: noon}, tasks: tasks}}
 	f.update(s.reading, func() {})
 	s.after = func(time.Duration) <-chan time.Time { return time.After(time.Millisecond) }
 	s.show = func(_ context.Context, args ...string) string {
@@ -225,12 +223,15 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%q: %s", key, row)
 		}
 	}
-	s.feed.update(s.reading, func() { s.reading.tasks["job-07"] = task("job-07", "ada", jobs.Failed) })
+	s.feed.update(s.reading, func() {
+		s.reading.tasks = slices.Clone(s.reading.tasks)
+		s.reading.tasks[7] = task("job-07", "ada", jobs.Failed)
+	})
 	m = next()
 	if len(m.Tabs) != 1 || m.Tabs[0].Index != 2 || len(m.Tabs[0].Rows) != 1 || !strings.Contains(string(m.Tabs[0].Rows["ns/job-07"]), "Failed") || m.Tabs[0].Keys[50] != "ns/job-07" {
 		t.Fatalf("%+v", m)
 	}
-	s.feed.update(s.reading, func() { clear(s.reading.tasks) })
+	s.feed.update(s.reading, func() { s.reading.tasks = nil })
 	if m = next(); len(m.Tabs) != 1 || !m.Tabs[0].Whole || m.Tabs[0].Summary != "no jobs" {
 		t.Fatalf("%+v", m)
 	}

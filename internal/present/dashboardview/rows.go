@@ -72,8 +72,12 @@ func compare(a, b string) int {
 	return strings.Compare(strings.ToLower(a), strings.ToLower(b))
 }
 
-// size returns the value of a number, or of an age such as 2h10m in seconds.
+// size returns the value of a number, or of an age such as 2h10m in seconds; of an estimate such as ~5m-2h that of its begin.
 func size(text string) (float64, bool) {
+	if estimated, ok := strings.CutPrefix(text, "~"); ok {
+		text, _, _ = strings.Cut(strings.TrimPrefix(estimated, "up to "), "-")
+		text = strings.TrimSuffix(strings.Replace(text, "now", "0s", 1), " or later")
+	}
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		return n, true
 	}

@@ -2,6 +2,7 @@ package dashboardview
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,54 @@ func Follow(trail map[history.NodeKey][]float64, shares map[history.NodeKey]floa
 	out := make(map[history.NodeKey][]float64, len(shares))
 	for k, share := range shares {
 		points := append(slices.Clone(trail[k]), share)
+		out[k] = points[max(0, len(points)-TrailPoints):]
+	}
+	return out
+}
+
+// Recorded returns the trail that a recorder's store knows, up to a time; points before a gap are left out.
+func Recorded(d *history.Data, now time.Time) map[history.NodeKey][]float64 {
+	out := map[history.NodeKey][]float64{}
+	for i := TrailPoints - 1; i > 0; i-- {
+		t := now.Add(-time.Duration(i) * TrailEvery)
+		if !slices.ContainsFunc(d.Covered, func(s history.Span) bool { return !t.Before(s.From) && !t.After(s.To) }) {
+			clear(out)
+			continue
+		}
+		used := map[history.NodeKey]int64{}
+		for _, q := range d.Queues {
+			if q.Key.Flavor != "" {
+				used[history.NodeKey{InstanceType: q.Key.InstanceType, Resource: q.Key.Resource}] += valueAt(q.Points, t).Reserved
+			}
+		}
+		for _, n := range d.Nodes {
+			if all := valueAt(n.Points, t).Capacity; all > 0 {
+				out[n.Key] = append(out[n.Key], min(1, float64(used[n.Key])/float64(all)))
+			}
+		}
+	}
+	return out
+}
+
+// valueAt is the value of a series at a time, the zero value before the first one.
+func valueAt[V any](points []history.Point[V], t time.Time) (v V) {
+	for _, p := range points {
+		if p.Time.After(t) {
+			break
+		}
+		v = p.Value
+	}
+	return v
+}
+
+// Join returns a trail with what came before it.
+func Join(before, trail map[history.NodeKey][]float64) map[history.NodeKey][]float64 {
+	out := map[history.NodeKey][]float64{}
+	maps.Copy(out, before)
+	for k, points := range trail {
+		out[k] = append(slices.Clone(before[k]), points...)
+	}
+	for k, points := range out {
 		out[k] = points[max(0, len(points)-TrailPoints):]
 	}
 	return out

@@ -20,7 +20,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
-	"github.com/hyperpod-cli/hyperpod/internal/present/queuetext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -57,6 +56,9 @@ type Snapshot struct {
 	Use map[deviceuse.Key]deviceuse.Use
 	// UseErr is why that is not known.
 	UseErr error
+	// Starts are estimates of when pending workloads start, made at StartsAt; nil where there are none.
+	Starts   map[queue.Key]queue.ETA
+	StartsAt time.Time
 }
 
 // Stale is a list that does not answer since a time.
@@ -349,7 +351,7 @@ func tasks(s *Snapshot, user string) View {
 		return cmp.Or(rank(a)-rank(b), a.Status.Since.Compare(b.Status.Since), strings.Compare(a.Job.Namespace, b.Job.Namespace), strings.Compare(a.Job.Name, b.Job.Name))
 	})
 	numbers := map[jobs.State]int{}
-	reasons := reasons(s, list)
+	waits := waits(s, list)
 	for _, t := range list {
 		numbers[t.Status.State]++
 		owner := jobs.Creator(t.Job.Labels, t.Job.Annotations)
@@ -357,7 +359,10 @@ func tasks(s *Snapshot, user string) View {
 		for _, n := range jobs.Devices(t.Job) {
 			devices += n
 		}
-		row := output.T(t.Job.Name, t.Job.Namespace, string(t.Status.State), number(devices), cmp.Or(owner, "-"), cmp.Or(t.Job.Priority(), "-"), words.Age(s.Time.Sub(t.Status.Since)), cmp.Or(reasons[t.Job.UID], why(t.Status)))
+		row := output.T(t.Job.Name, t.Job.Namespace, string(t.Status.State), number(devices), cmp.Or(owner, "-"), cmp.Or(t.Job.Priority(), "-"), words.Age(s.Time.Sub(t.Status.Since)), cmp.Or(waits[t.Job.UID].reason, why(t.Status)))
+		if s.Starts != nil {
+			row = slices.Insert(row, 7, output.Cell{Text: cmp.Or(waits[t.Job.UID].start, "-")})
+		}
 		row[2].Style = looks[t.Status.State]
 		if s.Use != nil {
 			row = slices.Insert(row, 4, utilizationOf(s, t))
@@ -369,6 +374,9 @@ func tasks(s *Snapshot, user string) View {
 		}
 		v.Table.Rows = append(v.Table.Rows, row)
 		v.Refs = append(v.Refs, Ref{t.Job.Namespace, t.Job.Name})
+	}
+	if s.Starts != nil {
+		v.Table.Columns = slices.Insert(v.Table.Columns, 7, output.Column{Title: "ETA", Right: true, Yield: 3, Ticks: true})
 	}
 	if s.Use != nil {
 		v.Table.Columns = slices.Insert(v.Table.Columns, 4, output.Column{Title: "UTIL", Right: true, Yield: 2})
@@ -388,28 +396,6 @@ func noJobs(s *Snapshot) string {
 		return "no jobs in namespace " + s.Namespace
 	}
 	return "no jobs"
-}
-
-// reasons says why jobs wait for quota, in the words of get-queue, by UID.
-func reasons(s *Snapshot, list []Task) map[string]string {
-	r := quota.Build(s.State)
-	items := queue.Build(s.State, r, r.Teams, s.Rules, nil)
-	queuetext.Fill(items)
-	texts := map[queue.Key]string{}
-	for _, it := range items {
-		texts[queue.Key{Namespace: it.Namespace, Workload: it.Workload}] = it.Reason.Words
-	}
-	all := make([]state.Job, len(list))
-	for i, t := range list {
-		all[i] = t.Job
-	}
-	out := map[string]string{}
-	for i, w := range jobs.Match(all, s.State.Workloads) {
-		if w != nil && list[i].Status.State == jobs.Pending {
-			out[all[i].UID] = texts[queue.Key{Namespace: w.Namespace, Workload: w.Name}]
-		}
-	}
-	return out
 }
 
 // why says why a job does not run; "-" where it does, or is over.
