@@ -103,6 +103,11 @@ var (
 	ResourceQuota         = Resource{Version: "v1", Plural: "resourcequotas", Kind: "ResourceQuota", Namespaced: true, Short: []string{"quota"}}
 	RuntimeClass          = Resource{Group: "node.k8s.io", Version: "v1", Plural: "runtimeclasses", Kind: "RuntimeClass"}
 
+	// What counts the devices of resource claims. They are not in All either.
+	DeviceClass           = Resource{Group: "resource.k8s.io", Version: "v1", Plural: "deviceclasses", Kind: "DeviceClass"}
+	ResourceSlice         = Resource{Group: "resource.k8s.io", Version: "v1", Plural: "resourceslices", Kind: "ResourceSlice"}
+	ResourceClaimTemplate = Resource{Group: "resource.k8s.io", Version: "v1", Plural: "resourceclaimtemplates", Kind: "ResourceClaimTemplate", Namespaced: true}
+
 	// Who may do what. They are not in All either.
 	RBACRole               = rbac("roles", "Role", true)
 	RBACRoleBinding        = rbac("rolebindings", "RoleBinding", true)

@@ -18,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot/pseudonym"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Options say what to capture and how it came about.
@@ -196,7 +197,10 @@ func (l *capture) manager(ctx context.Context, r kinds.Resource, name string) {
 	err := l.c.Get(ctx, r, managerNamespace, name, &m)
 	var objects []map[string]any
 	if err == nil {
-		objects, err = kept(r, r, []map[string]any{m})
+		flags := gateFlags(m)
+		if objects, err = kept(r, r, []map[string]any{m}); err == nil {
+			setGateFlags(objects, flags)
+		}
 	}
 	switch {
 	case err == nil:
@@ -318,5 +322,36 @@ func (l *capture) pseudonyms(info *Info) {
 	}
 	for i := range info.Missing {
 		info.Missing[i].Namespace = names.Name(info.Missing[i].Namespace)
+	}
+}
+
+// gateFlags are the feature gates that the flags of Kueue's controller set, of its Deployment.
+func gateFlags(m map[string]any) []any {
+	var out []any
+	for _, c := range object.List(m, "spec", "template", "spec", "containers") {
+		var args []string
+		for _, a := range slices.Concat(object.List(c, "command"), object.List(c, "args")) {
+			text, _ := a.(string)
+			args = append(args, text)
+		}
+		for _, gates := range state.GateFlags(args) {
+			out = append(out, "--feature-gates="+gates)
+		}
+	}
+	return out
+}
+
+// setGateFlags puts them back into the controller, whose other arguments are not kept.
+func setGateFlags(objects []map[string]any, flags []any) {
+	if len(flags) == 0 {
+		return
+	}
+	for _, m := range objects {
+		for _, c := range object.List(m, "spec", "template", "spec", "containers") {
+			if c, ok := c.(map[string]any); ok {
+				c["args"] = flags
+				return
+			}
+		}
 	}
 }

@@ -186,6 +186,29 @@ func TestKueueVersions(t *testing.T) {
 	}
 }
 
+// Quotas that an orchestrator sets take the place of those of spec, also if there are none.
+func TestEffectiveQuotas(t *testing.T) {
+	group := func(n int) string {
+		return fmt.Sprintf(`[{"coveredResources":["cpu"],"flavors":[{"name":"f","resources":[{"name":"cpu","nominalQuota":"%d"}]}]}]`, n)
+	}
+	var q wireClusterQueue
+	var c wireCohort
+	for _, to := range []any{&q, &c} {
+		if err := json.Unmarshal([]byte(`{"spec":{"resourceGroups":`+group(8)+`},"status":{"effectiveQuotas":{"orchestratorRef":{"kind":"K","name":"o"},"resourceGroups":`+group(4)+`}}}`), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, groups := range [][]ResourceGroup{q.queue().ResourceGroups, c.cohort().ResourceGroups} {
+		if len(groups) != 1 || groups[0].Flavors[0].Resources[0].Nominal.Value() != 4 {
+			t.Errorf("%+v", groups)
+		}
+	}
+	var none wireClusterQueue
+	if err := json.Unmarshal([]byte(`{"spec":{"resourceGroups":`+group(8)+`},"status":{"effectiveQuotas":{"resourceGroups":[]}}}`), &none); err != nil || len(none.queue().ResourceGroups) != 0 {
+		t.Errorf("%v %+v", err, none.queue().ResourceGroups)
+	}
+}
+
 func TestWorkloadDefaults(t *testing.T) {
 	w, err := DecodeWorkload(json.RawMessage(`{"metadata":{"name":"w","ownerReferences":[{"kind":"Pod","uid":"p-1"}]},"spec":{"queueName":"q"}}`))
 	if err != nil || !w.Active || w.OwnerUID != "p-1" || w.Admission != nil || w.PriorityClassKind != "" {

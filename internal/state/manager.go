@@ -2,6 +2,8 @@ package state
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -14,11 +16,41 @@ const (
 	ManagerConfigKey = "controller_manager_config.yaml"
 )
 
+// gatesFlag is a flag of Kueue's controller. Kueue does not start with both the flag and featureGates in its configuration.
+const gatesFlag = "--feature-gates"
+
 // ManagerConfig is the ConfigMap with Kueue's configuration.
 type ManagerConfig struct {
 	// Text is the configuration as YAML, "" when the ConfigMap has none.
 	Text   string
 	Labels map[string]string
+}
+
+// GateFlags returns the values of the flag --feature-gates among a program's arguments ("A=true,B=false").
+func GateFlags(args []string) (out []string) {
+	for i, a := range args {
+		if value, ok := strings.CutPrefix(a, gatesFlag+"="); ok {
+			out = append(out, value)
+		} else if a == gatesFlag && i+1 < len(args) {
+			out = append(out, args[i+1])
+		}
+	}
+	return out
+}
+
+// Gates reads values of the flag --feature-gates. What is not a name with true or false is left out.
+func Gates(values []string) map[string]bool {
+	var out map[string]bool
+	for _, one := range strings.Split(strings.Join(values, ","), ",") {
+		name, text, _ := strings.Cut(strings.TrimSpace(one), "=")
+		if on, err := strconv.ParseBool(text); err == nil {
+			if out == nil {
+				out = map[string]bool{}
+			}
+			out[name] = on
+		}
+	}
+	return out
 }
 
 // GetManagerConfig reads Kueue's configuration. The error is that of the request:

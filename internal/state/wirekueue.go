@@ -188,6 +188,12 @@ type wireQueueStatus struct {
 	ReservingWorkloads whole           `json:"reservingWorkloads"`
 	AdmittedWorkloads  whole           `json:"admittedWorkloads"`
 	FairSharing        wireShare       `json:"fairSharing"`
+	EffectiveQuotas    *wireQuotas     `json:"effectiveQuotas"`
+}
+
+// wireQuotas are the quotas that an orchestrator sets (Kueue 0.20). Kueue uses them in place of those of spec.
+type wireQuotas struct {
+	ResourceGroups []ResourceGroup `json:"resourceGroups"`
 }
 
 // renamed returns the words of v1beta1 that v1beta2 calls something else.
@@ -213,6 +219,9 @@ func (w *wireClusterQueue) queue() ClusterQueue {
 	}
 	if out.Cohort == "" {
 		out.Cohort = s.Cohort
+	}
+	if q := st.EffectiveQuotas; q != nil {
+		out.ResourceGroups = q.ResourceGroups
 	}
 	for _, c := range s.AdmissionChecksStrategy.AdmissionChecks {
 		out.Checks = append(out.Checks, c.Name)
@@ -250,11 +259,15 @@ type wireCohort struct {
 		FairSharing    wireFairSharing `json:"fairSharing"`
 	} `json:"spec"`
 	Status struct {
-		FairSharing wireShare `json:"fairSharing"`
+		FairSharing     wireShare   `json:"fairSharing"`
+		EffectiveQuotas *wireQuotas `json:"effectiveQuotas"`
 	} `json:"status"`
 }
 
 func (w *wireCohort) cohort() Cohort {
+	if q := w.Status.EffectiveQuotas; q != nil {
+		w.Spec.ResourceGroups = q.ResourceGroups
+	}
 	return Cohort{Meta: w.Metadata.meta(), Parent: w.Spec.ParentName, ResourceGroups: w.Spec.ResourceGroups,
 		FairWeight: w.Spec.FairSharing.Weight, WeightedShare: w.Status.FairSharing.WeightedShare}
 }

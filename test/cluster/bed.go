@@ -35,6 +35,8 @@ type Options struct {
 	Kueue             KueueVersion
 	KueueFeatureGates map[string]bool
 	NoFairSharing     bool // preemption by priority and reclaim only
+	// DeviceClasses are resources.deviceClassMappings of Kueue's configuration: resources by the class of their devices.
+	DeviceClasses map[string]string
 	// KueueOnly leaves out the operators of job kinds, those kinds, and the scheduler: half of a bed, for
 	// tests that make Workloads themselves.
 	KueueOnly        bool
@@ -245,7 +247,7 @@ func (b *Bed) startOperators(ctx context.Context, progress func(string)) error {
 	if err != nil {
 		return err
 	}
-	config, err := kueueConfig(kueueShipped.config, !b.options.NoFairSharing)
+	config, err := kueueConfig(kueueShipped.config, b.options)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -131,8 +132,8 @@ var kubeflowFrameworks = []string{
 	"kubeflow.org/pytorchjob", "kubeflow.org/tfjob", "kubeflow.org/xgboostjob", "kubeflow.org/paddlejob", "kubeflow.org/jaxjob",
 }
 
-// kueueConfig is the shipped configuration with all Kubeflow kinds on, fair sharing as asked for, and without leader election.
-func kueueConfig(shipped Object, fairSharing bool) ([]byte, error) {
+// kueueConfig is the shipped configuration with all Kubeflow kinds on, fair sharing and devices as asked for, and without leader election.
+func kueueConfig(shipped Object, o Options) ([]byte, error) {
 	leader, ok1 := shipped["leaderElection"].(Object)
 	integrations, ok2 := shipped["integrations"].(Object)
 	if !ok1 || !ok2 {
@@ -146,8 +147,20 @@ func kueueConfig(shipped Object, fairSharing bool) ([]byte, error) {
 		}
 	}
 	integrations["frameworks"] = frameworks
+	if len(o.DeviceClasses) > 0 {
+		var mappings []any
+		for _, class := range slices.Sorted(maps.Keys(o.DeviceClasses)) {
+			mappings = append(mappings, Object{"name": o.DeviceClasses[class], "deviceClassNames": []any{class}})
+		}
+		resources, _ := shipped["resources"].(Object)
+		if resources == nil {
+			resources = Object{}
+			shipped["resources"] = resources
+		}
+		resources["deviceClassMappings"] = mappings
+	}
 	delete(shipped, "fairSharing")
-	if !fairSharing {
+	if o.NoFairSharing {
 		return yaml.Marshal(shipped)
 	}
 	sharing := Object{"preemptionStrategies": []any{"LessThanOrEqualToFinalShare", "LessThanInitialShare"}}

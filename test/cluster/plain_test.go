@@ -56,7 +56,7 @@ func TestKueueConfig(t *testing.T) {
 			"leaderElection": Object{"leaderElect": true},
 			"integrations":   Object{"frameworks": []any{"batch/job", "kubeflow.org/tfjob"}},
 		}
-		text, err := kueueConfig(shipped, true)
+		text, err := kueueConfig(shipped, Options{})
 		must(t, err)
 		for _, want := range []string{"leaderElect: false", "- kubeflow.org/pytorchjob", sharing} {
 			if !strings.Contains(string(text), want) {
@@ -67,7 +67,7 @@ func TestKueueConfig(t *testing.T) {
 			t.Errorf("%s: tfjob is there %d times", version, n)
 		}
 	}
-	if _, err := kueueConfig(Object{}, true); err == nil {
+	if _, err := kueueConfig(Object{}, Options{}); err == nil {
 		t.Error("a configuration without the expected parts should be refused")
 	}
 }

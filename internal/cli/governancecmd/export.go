@@ -157,7 +157,7 @@ func readLive(ctx context.Context, f *factory.Factory, withJobs bool) (*policy.L
 }
 
 func loadLive(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, withJobs bool) (*policy.Live, *inputs.Inputs, error) {
-	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{SkipWorkloads: !withJobs, Namespaces: func(ctx context.Context) ([]string, error) {
+	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{SkipWorkloads: !withJobs, Declared: true, Namespaces: func(ctx context.Context) ([]string, error) {
 		return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
 	}}, cluster.Now())
 	if err != nil {

@@ -69,7 +69,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	if r.options.Replace {
 		in = in.Without(jobOf(j))
 	}
-	answer, err := judge(ctx, in, check.Request{
+	answer, err := judge(ctx, in.WithTemplates(j.namespace, objects), check.Request{
 		Object: object, Namespace: j.namespace, Remedies: true, AllHolders: r.options.AllHolders, Assume: r.options.Assume,
 		Make:  change,
 		Steps: slices.Concat(r.findings, rights, refusal(refused, rights), r.checkLoader(ctx, in, j)),

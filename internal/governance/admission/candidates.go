@@ -45,7 +45,7 @@ func (e *Engine) Candidates(ctx context.Context, wl *kueue.Workload, clusterQueu
 	if w.CreationTimestamp.IsZero() {
 		w.CreationTimestamp = metav1.NewTime(e.now())
 	}
-	info := workload.NewInfo(e.adjusted(ctx, w), e.info...)
+	info := e.infoOf(ctx, w)
 	out.MustBorrow = true
 	for _, requests := range ways(info, cq, short) {
 		if e.fair {

@@ -8,12 +8,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/core/indexer"
@@ -37,6 +39,12 @@ type store struct {
 	workloads   map[workload.Reference]*kueue.Workload
 	inQueue     map[string]map[workload.Reference]*kueue.Workload // the same by LocalQueue, "namespace/name"
 	second      map[workload.Reference]bool                       // those that need a second pass
+
+	deviceClasses  map[string]*resourcev1.DeviceClass
+	claimTemplates map[string]*resourcev1.ResourceClaimTemplate // "namespace/name"
+	deviceSlices   map[string]*resourcev1.ResourceSlice
+	unread         []string                   // kinds of which objects are missing that may exist
+	claiming       func(*kueue.Workload) bool // pending, with devices to count first
 }
 
 func newStore() *store {
@@ -55,6 +63,10 @@ func newStore() *store {
 		workloads:   map[workload.Reference]*kueue.Workload{},
 		inQueue:     map[string]map[workload.Reference]*kueue.Workload{},
 		second:      map[workload.Reference]bool{},
+
+		deviceClasses:  map[string]*resourcev1.DeviceClass{},
+		claimTemplates: map[string]*resourcev1.ResourceClaimTemplate{},
+		deviceSlices:   map[string]*resourcev1.ResourceSlice{},
 	}
 }
 
@@ -91,7 +103,17 @@ func (s *store) queueOf(w *kueue.Workload) *kueue.LocalQueue { return s.lqs[queu
 
 // reader is the store as the client.Client Kueue's packages ask for: reads of
 // the kinds they use, an error for everything else, never a panic.
-type reader struct{ store *store }
+type reader struct {
+	store  *store
+	missed *bool // set when something is asked for that could not be read
+}
+
+// miss notes that a kind is asked for, of which something could not be read.
+func (r reader) miss(kind string) {
+	if r.missed != nil && slices.Contains(r.store.unread, kind) {
+		*r.missed = true
+	}
+}
 
 var _ client.Client = reader{}
 
@@ -130,6 +152,16 @@ func (r reader) Get(_ context.Context, key client.ObjectKey, obj client.Object, 
 		return found(s.cqs, key.Name, "clusterqueues", func(v *kueue.ClusterQueue) { *o = *v })
 	case *kueue.LocalQueue:
 		return found(s.lqs, key.String(), "localqueues", func(v *kueue.LocalQueue) { *o = *v })
+	case *resourcev1.DeviceClass:
+		if s.deviceClasses[key.Name] == nil {
+			r.miss("DeviceClass")
+		}
+		return found(s.deviceClasses, key.Name, "deviceclasses", func(v *resourcev1.DeviceClass) { *o = *v })
+	case *resourcev1.ResourceClaimTemplate:
+		if s.claimTemplates[key.String()] == nil {
+			r.miss("ResourceClaimTemplate")
+		}
+		return found(s.claimTemplates, key.String(), "resourceclaimtemplates", func(v *resourcev1.ResourceClaimTemplate) { *o = *v })
 	case *kueue.Workload:
 		if v, ok := s.workloads[workload.NewReference(key.Namespace, key.Name)]; ok {
 			*o = *adjustable(v)
@@ -167,6 +199,26 @@ func (r reader) List(_ context.Context, list client.ObjectList, opts ...client.L
 			l.Items = append(l.Items, *s.priorities[name])
 		}
 		return nil
+	case *resourcev1.DeviceClassList:
+		r.miss("DeviceClass")
+		for _, name := range sortedKeys(s.deviceClasses) {
+			class := s.deviceClasses[name]
+			if match("", func() fields.Set {
+				return fields.Set{"spec.extendedResourceName": ptr.Deref(class.Spec.ExtendedResourceName, "")}
+			}) {
+				l.Items = append(l.Items, *class)
+			}
+		}
+		return nil
+	case *resourcev1.ResourceSliceList:
+		r.miss("ResourceSlice")
+		for _, name := range sortedKeys(s.deviceSlices) {
+			slice := s.deviceSlices[name]
+			if match("", func() fields.Set { return fields.Set{"spec.driver": slice.Spec.Driver} }) {
+				l.Items = append(l.Items, *slice)
+			}
+		}
+		return nil
 	case *kueue.LocalQueueList:
 		for _, name := range sortedKeys(s.lqs) {
 			lq := s.lqs[name]
@@ -180,6 +232,9 @@ func (r reader) List(_ context.Context, list client.ObjectList, opts ...client.L
 	case *kueue.WorkloadList:
 		for _, key := range sortedKeys(s.workloads) {
 			w := s.workloads[key]
+			if s.claiming != nil && s.claiming(w) {
+				continue // the queue manager would hand it to the controller that counts its devices: see reconcileDevices
+			}
 			if match(w.Namespace, func() fields.Set { return workloadFields(w) }) {
 				l.Items = append(l.Items, *w.DeepCopy())
 			}

@@ -2,8 +2,8 @@ package admission
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -36,7 +36,7 @@ type managerConfig struct {
 		QuotaCheckStrategy      config.QuotaCheckStrategy       `json:"quotaCheckStrategy"`
 		ExcludeResourcePrefixes []string                        `json:"excludeResourcePrefixes"`
 		Transformations         []config.ResourceTransformation `json:"transformations"`
-		DeviceClassMappings     json.RawMessage                 `json:"deviceClassMappings"`
+		DeviceClassMappings     []config.DeviceClassMapping     `json:"deviceClassMappings"`
 	} `json:"resources"`
 }
 
@@ -44,20 +44,18 @@ type managerConfig struct {
 const defaultSamplingInterval = 5 * time.Minute
 
 // ConfigFrom reads Kueue's Configuration (the value of controller_manager_config.yaml
-// in the ConfigMap kueue-manager-config). The warnings name what is configured
-// but not modelled. Fields it does not know are ignored; the error is non-nil when
+// in the ConfigMap kueue-manager-config). Fields it does not know are ignored; the error is non-nil when
 // the text is not a configuration at all. Now is left nil.
-func ConfigFrom(data []byte) (Config, []Warning, error) {
+func ConfigFrom(data []byte) (Config, error) {
 	var m managerConfig
 	if err := yaml.Unmarshal(data, &m); err != nil {
-		return Config{}, nil, fmt.Errorf("Kueue configuration: %w", err)
+		return Config{}, fmt.Errorf("Kueue configuration: %w", err)
 	}
 	if m.APIVersion != "" && !strings.HasPrefix(m.APIVersion, "config.kueue.x-k8s.io/") {
-		return Config{}, nil, fmt.Errorf("Kueue configuration: unexpected apiVersion %s", m.APIVersion)
+		return Config{}, fmt.Errorf("Kueue configuration: unexpected apiVersion %s", m.APIVersion)
 	}
 	cfg := Config{Gates: m.FeatureGates}
 	v1beta1 := strings.HasSuffix(m.APIVersion, "/v1beta1")
-	var warnings []Warning
 	if fs := m.FairSharing; fs != nil {
 		// v1beta1 switches it on with a field, v1beta2 by its presence.
 		cfg.FairSharing = !v1beta1
@@ -82,11 +80,28 @@ func ConfigFrom(data []byte) (Config, []Warning, error) {
 		cfg.IgnoreUndeclaredResources = r.QuotaCheckStrategy == config.QuotaCheckIgnoreUndeclared
 		cfg.ExcludeResourcePrefixes = r.ExcludeResourcePrefixes
 		cfg.Transformations = r.Transformations
-		if len(r.DeviceClassMappings) > 0 && string(r.DeviceClassMappings) != "null" {
-			warnings = append(warnings, Warning{Code: DeviceClasses})
-		}
+		cfg.DeviceClasses = r.DeviceClassMappings
 	}
-	return cfg, warnings, nil
+	return cfg, nil
+}
+
+// SetGates adds the feature gates that the flags of Kueue's controller set to those of its configuration.
+func (c *Config) SetGates(flags map[string]bool) {
+	if len(flags) == 0 {
+		return
+	}
+	gates := maps.Clone(flags)
+	maps.Copy(gates, c.Gates)
+	c.Gates = gates
+	if on, set := gates[string(features.AdmissionFairSharing)]; set && !on && c.AdmissionFairSharing != nil {
+		c.AdmissionFairSharing, c.OrderByUse = nil, ptr.To(false)
+	}
+}
+
+// ReplacesNodes reports whether Kueue looks for another node for a workload when one under it fails.
+func (c *Config) ReplacesNodes() bool {
+	on, set := c.Gates[string(features.TASFailedNodeReplacement)]
+	return on || !set
 }
 
 // QueuedAt returns the time by which a workload stands among those of its priority: its

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"sigs.k8s.io/kueue/pkg/resources"
@@ -151,6 +152,9 @@ type Decision struct {
 	// Behind is how many of those must start first, as its ClusterQueue is StrictFIFO;
 	// 0 where that is not what it waits for.
 	Behind int
+	// BadClaims is true when Kueue does not queue the workload because it cannot count the
+	// devices of its resource claims.
+	BadClaims bool
 	// Tie is true when Kueue is undecided, as fair sharing is at equal shares:
 	// repeated evaluations of the same state gave different answers. The first of
 	// them by its text is reported, the same each time. A tie can go unnoticed.
@@ -164,7 +168,7 @@ type Decision struct {
 
 // What is not modelled.
 const (
-	NotModelledClaims     = "ResourceClaims"       // DRA: the devices of claims are not counted
+	NotModelledClaims     = "ResourceClaims"       // DRA: what counts their devices could not be read
 	NotModelledMultiKueue = "MultiKueue"           // what other clusters decide
 	NotModelledConcurrent = "ConcurrentAdmission"  // several variants of a workload at once
 	NotModelledAdmission  = "AdmissionFairSharing" // the order in a queue by past use
@@ -186,7 +190,7 @@ func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue, reserves
 	}) {
 		out = append(out, NotModelledMultiKueue)
 	}
-	if workload.HasDRA(w) {
+	if e.demandOf(context.Background(), w).unknown {
 		out = append(out, NotModelledClaims)
 	}
 	return out

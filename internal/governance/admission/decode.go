@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,7 +26,7 @@ import (
 var scheme = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, nodev1.AddToScheme, schedulingv1.AddToScheme,
+		corev1.AddToScheme, nodev1.AddToScheme, resourcev1.AddToScheme, schedulingv1.AddToScheme,
 		kueuev1beta1.AddToScheme, kueue.AddToScheme,
 	} {
 		if err := add(s); err != nil {
@@ -38,7 +39,7 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 // decoder converts every version of Kueue's kinds to the hub version v1beta2.
 var decoder = sync.OnceValue(func() runtime.Decoder {
 	codecs := serializer.NewCodecFactory(scheme())
-	return codecs.UniversalDecoder(kueue.SchemeGroupVersion, corev1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion)
+	return codecs.UniversalDecoder(kueue.SchemeGroupVersion, corev1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion, resourcev1.SchemeGroupVersion)
 })
 
 // Decode reads a stream of YAML or JSON documents and returns the objects in order. It converts Kueue's v1beta1
@@ -78,7 +79,7 @@ func decode(data []byte, with runtime.Decoder, known bool) ([]client.Object, err
 // strictDecoder is decoder for what people write: a field that does not exist is an error.
 var strictDecoder = sync.OnceValue(func() runtime.Decoder {
 	codecs := serializer.NewCodecFactory(scheme(), serializer.EnableStrict)
-	return codecs.UniversalDecoder(kueue.SchemeGroupVersion, corev1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion)
+	return codecs.UniversalDecoder(kueue.SchemeGroupVersion, corev1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion, resourcev1.SchemeGroupVersion)
 })
 
 // DecodeStrict is Decode for files that people write: an unknown field or kind is an error.

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,6 +29,12 @@ func (e *Engine) Delete(ctx context.Context, obj client.Object) error {
 		delete(s.limitRanges[o.Namespace], name)
 	case *nodev1.RuntimeClass:
 		delete(s.runtimes, name)
+	case *resourcev1.DeviceClass:
+		e.applyDeviceClass(name, nil)
+	case *resourcev1.ResourceClaimTemplate:
+		delete(s.claimTemplates, o.Namespace+"/"+name)
+	case *resourcev1.ResourceSlice:
+		delete(s.deviceSlices, name)
 	case *schedulingv1.PriorityClass:
 		delete(s.priorities, name)
 	case *kueue.WorkloadPriorityClass:

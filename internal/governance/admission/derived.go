@@ -65,7 +65,7 @@ func (e *Engine) waitingIn(cq kueue.ClusterQueueReference) []*kueue.Workload {
 	var list []*kueue.Workload
 	for _, key := range d.local[cq] {
 		for _, w := range e.store.inQueue[key] {
-			if workload.IsAdmissible(w) {
+			if workload.IsAdmissible(w) && e.demandOf(context.Background(), w).refused.reason == "" {
 				list = append(list, w)
 			}
 		}
@@ -159,5 +159,5 @@ func (e *Engine) strictHead(ctx context.Context, cq kueue.ClusterQueueReference)
 	if first == nil {
 		return nil
 	}
-	return workload.NewInfo(e.adjusted(ctx, first), e.info...)
+	return e.infoOf(ctx, first)
 }

@@ -15,9 +15,8 @@
 // [Engine.Remove] or until it is loaded again as finished.
 //
 // Decisions follow the rules of the Kueue version in go.mod. Not modelled, with
-// a warning in the answer: MultiKueue, resource claims (DRA),
-// concurrent admission, admission fair sharing, the second scheduling pass
-// (delayed topology, replacement of failed nodes) and waitForPodsReady.
+// a warning in the answer: what other clusters of MultiKueue decide, and the variants
+// that Kueue makes of a workload with concurrent admission.
 //
 // Feature gates live in a process-wide registry of Kubernetes: engines with
 // different gates must not be used at the same time in one process. An Engine

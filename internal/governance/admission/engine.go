@@ -47,6 +47,11 @@ type Config struct {
 	// AdmissionFairSharing is admissionFairSharing; nil when Kueue has it off, or that is
 	// not known. It matters to ClusterQueues that ask for it.
 	AdmissionFairSharing *config.AdmissionFairSharing
+	// DeviceClasses are resources.deviceClassMappings.
+	DeviceClasses []config.DeviceClassMapping
+	// Unread are kinds of resource.k8s.io (DeviceClass, ...) of which not all objects could be
+	// read. A decision that asks for one that is not loaded is not known.
+	Unread []string
 	// OrderByUse is true when Kueue has admissionFairSharing on; nil when that is not known.
 	OrderByUse *bool
 }
@@ -69,6 +74,7 @@ type Engine struct {
 	fair        bool
 	byUse       *bool // Config.OrderByUse
 	use         *config.AdmissionFairSharing
+	devices     devices
 	podsFirst   bool                        // Config.BlockAdmission
 	assumeReady bool                        // see AssumeReady
 	recheck     *int                        // not nil: compare what a searcher concludes with Kueue's own search, and count
@@ -122,6 +128,7 @@ func New(cfg Config) (*Engine, error) {
 		quota:     config.QuotaCheckBlockUndeclared,
 		byUse:     cfg.OrderByUse,
 		use:       cfg.AdmissionFairSharing,
+		devices:   newDevices(cfg),
 		podsFirst: cfg.BlockAdmission,
 		started:   map[workload.Reference]bool{},
 		unseeded:  map[string]bool{},
@@ -139,6 +146,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e.clock = simClock{now: e.now}
 	e.client = reader{store: e.store}
+	e.store.unread, e.store.claiming = cfg.Unread, e.needsDevices
 	e.warnings = setGates(cfg.Gates)
 	if cfg.IgnoreUndeclaredResources {
 		e.quota = config.QuotaCheckIgnoreUndeclared
@@ -167,6 +175,10 @@ func New(cfg Config) (*Engine, error) {
 		qcache.WithPodsReadyRequeuingTimestamp(cfg.ordering().PodsReadyRequeuingTimestamp),
 		// AddOrUpdateWorkload dereferences the store without a nil check.
 		qcache.WithPreemptionExpectations(store),
+		qcache.WithDRABackedResources(e.devices.backed),
+	}
+	for _, r := range slices.Concat(e.devices.mapper.CounterBasedResourceNames(), e.devices.mapper.CapacityBasedResourceNames()) {
+		e.format.RegisterBinaryFormattedResource(r)
 	}
 	if e.use != nil {
 		cacheOpts = append(cacheOpts, schdcache.WithAdmissionFairSharing(e.use))

@@ -210,7 +210,7 @@ func TestLimitRangeAndRuntimeClass(t *testing.T) {
 }
 
 func TestGatesAndWarnings(t *testing.T) {
-	e, err := New(Config{Gates: map[string]bool{"PartialAdmission": false, "LendingLimit": true, "NoSuchGate": true, "ConcurrentAdmission": true, "KueueDRAIntegrationConsumableCapacity": true}})
+	e, err := New(Config{Gates: map[string]bool{"PartialAdmission": false, "LendingLimit": true, "NoSuchGate": true, "ConcurrentAdmission": true, "SchedulerLibraryIntegration": true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestGatesAndWarnings(t *testing.T) {
 		t.Error("PartialAdmission must be off")
 	}
 	all := fmt.Sprint(e.Warnings())
-	for _, want := range []string{"LendingLimit", "NoSuchGate", "GateNotModelled KueueDRAIntegrationConsumableCapacity"} {
+	for _, want := range []string{"LendingLimit", "NoSuchGate", "GateNotModelled SchedulerLibraryIntegration"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning about %s in:\n%s", want, all)
 		}

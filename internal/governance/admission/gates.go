@@ -26,6 +26,7 @@ func setGates(want map[string]bool) []Warning {
 	for name, on := range want {
 		spec, ok := known[featuregate.Feature(name)]
 		switch {
+		case !ok && name == DynamicQuotaGate: // what was read is what it has
 		case !ok:
 			warnings = append(warnings, Warning{Code: GateUnknown, Name: name, On: on})
 		case spec.LockToDefault && on != spec.Default:
@@ -145,8 +146,10 @@ func withoutHashes() (restore func()) {
 	return switched(features.SchedulingEquivalenceHashing, false)
 }
 
+// DynamicQuotaGate is a gate of Kueue 0.20: see package inputs.
+const DynamicQuotaGate = "DynamicQuotaOrchestration"
+
 // notModelled are gates whose behaviour needs controllers this package has not.
 var notModelled = []featuregate.Feature{
 	features.SchedulerLibraryIntegration,
-	features.KueueDRAIntegrationConsumableCapacity,
 }

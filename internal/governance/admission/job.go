@@ -73,7 +73,7 @@ func (s *store) PriorityClasses() []*schedulingv1.PriorityClass {
 // clientFor returns a Lookup as the client Kueue's job integrations read with.
 func clientFor(l Lookup) client.Client {
 	if s, ok := l.(*store); ok {
-		return reader{s}
+		return reader{store: s}
 	}
 	s := newStore()
 	if l != nil {
@@ -81,7 +81,7 @@ func clientFor(l Lookup) client.Client {
 			s.priorities[p.Name] = p
 		}
 	}
-	return lookupClient{reader{s}, l}
+	return lookupClient{reader{store: s}, l}
 }
 
 // lookupClient asks the Lookup for the kinds it has.

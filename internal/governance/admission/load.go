@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -31,7 +32,7 @@ func loadRank(o client.Object) int {
 	switch o.(type) {
 	case *corev1.Namespace:
 		return 0
-	case *corev1.LimitRange, *nodev1.RuntimeClass, *schedulingv1.PriorityClass, *kueue.WorkloadPriorityClass:
+	case *corev1.LimitRange, *nodev1.RuntimeClass, *resourcev1.DeviceClass, *resourcev1.ResourceClaimTemplate, *resourcev1.ResourceSlice, *schedulingv1.PriorityClass, *kueue.WorkloadPriorityClass:
 		return 1
 	case *corev1.Node:
 		return 2
@@ -151,6 +152,12 @@ func (e *Engine) applyPolicy(ctx context.Context, obj client.Object) error {
 		s.limitRanges[o.Namespace][o.Name] = o
 	case *nodev1.RuntimeClass:
 		s.runtimes[o.Name] = o
+	case *resourcev1.DeviceClass:
+		e.applyDeviceClass(o.Name, o)
+	case *resourcev1.ResourceClaimTemplate:
+		s.claimTemplates[o.Namespace+"/"+o.Name] = o
+	case *resourcev1.ResourceSlice:
+		s.deviceSlices[o.Name] = o
 	case *schedulingv1.PriorityClass:
 		s.priorities[o.Name] = o
 	case *kueue.WorkloadPriorityClass:

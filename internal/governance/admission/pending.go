@@ -15,7 +15,7 @@ import (
 
 // Pending lists the workloads waiting in a ClusterQueue in the order the scheduler
 // takes them. With an empty name it lists those that are in no queue at all: gated,
-// deactivated, or their LocalQueue or ClusterQueue is missing or stopped.
+// deactivated, with devices that Kueue cannot count, or their LocalQueue or ClusterQueue is missing or stopped.
 func (e *Engine) Pending(clusterQueue string) []PendingWorkload {
 	ctx := context.Background()
 	out := []PendingWorkload{}

@@ -29,7 +29,7 @@ func TestQueuePosition(t *testing.T) {
 				text += "waitForPodsReady: {requeuingStrategy: {timestamp: " + timestamp + "}}\n"
 			}
 			t.Run(fmt.Sprintf("%s %v", cmp.Or(timestamp, "default"), gate), func(t *testing.T) {
-				config, _, err := ConfigFrom([]byte(text))
+				config, err := ConfigFrom([]byte(text))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -64,7 +64,7 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 	if w.CreationTimestamp.IsZero() {
 		w.CreationTimestamp = metav1.NewTime(e.now())
 	}
-	if d, done := e.notQueued(&w); done {
+	if d, done := e.notQueued(ctx, &w); done {
 		return d, nil
 	}
 	d, en, err := e.probeOnce(ctx, &w, false)
@@ -151,7 +151,8 @@ func answer(d *Decision) string {
 }
 
 // notQueued decides about a workload Kueue would not even queue.
-func (e *Engine) notQueued(w *kueue.Workload) (Decision, bool) {
+func (e *Engine) notQueued(ctx context.Context, w *kueue.Workload) (Decision, bool) {
+	devices := e.demandOf(ctx, w).refused
 	switch b := e.blocker(w); {
 	case b.reason != "":
 		d := Decision{Outcome: outcomeFor(b.reason), Reason: b.reason, Message: b.message}
@@ -166,6 +167,9 @@ func (e *Engine) notQueued(w *kueue.Workload) (Decision, bool) {
 		return Decision{Outcome: Waits, Reason: kueue.WorkloadDeactivated, Message: "The workload is deactivated"}, true
 	case workload.HasAdmissionGate(w):
 		return Decision{Outcome: Waits, Reason: kueue.WorkloadAdmissionGated, Message: "Admission is gated"}, true
+	case devices.reason != "":
+		return Decision{Outcome: outcomeFor(devices.reason), Reason: devices.reason, Message: devices.message, BadClaims: true,
+			ClusterQueue: string(e.store.queueOf(w).Spec.ClusterQueue)}, true
 	}
 	return Decision{}, false
 }
@@ -191,7 +195,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("snapshot of the cluster: %w", err)
 	}
-	own := &entry{Head: qcache.Head{Info: *workload.NewInfo(e.adjusted(ctx, w), e.info...)}, rank: e.rankOf(w)}
+	own := &entry{Head: qcache.Head{Info: *e.infoOf(ctx, w)}, rank: e.rankOf(w)}
 	own.ClusterQueue = cqName
 	entries := append(e.rivals(ctx, snap, cqName, workload.Key(w)), own)
 	e.cycle++ // the decision belongs to the next cycle: remembered flavor scans of rivals age
@@ -233,7 +237,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 		}
 	}
 	d.NotModelled = e.notModelled(w, e.store.cqs[string(cqName)], own.fate == admitted || own.fate == preempting)
-	if workload.HasDRA(w) {
+	if slices.Contains(d.NotModelled, NotModelledClaims) {
 		d.Warnings = append(d.Warnings, Warning{Code: OwnClaims})
 	}
 	var first int

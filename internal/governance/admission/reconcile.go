@@ -45,6 +45,9 @@ func (e *Engine) reconcile(ctx context.Context, key workload.Reference) {
 		e.reconcileReserved(ctx, key)
 		return
 	}
+	if e.reconcileDevices(ctx, w) {
+		return
+	}
 	if b := e.blocker(w); b.reason != "" {
 		e.block(key, workload.UnadmittedWorkloadReasonWithFallback(b.reason, kueue.WorkloadInadmissible), b.reason, b.message)
 		return

@@ -58,7 +58,7 @@ func (e *Engine) submitOnce(ctx context.Context, key workload.Reference) (preemp
 	if w == nil || workload.HasQuotaReservation(w) {
 		return false, nil
 	}
-	if _, done := e.notQueued(w); done {
+	if _, done := e.notQueued(ctx, w); done {
 		return false, nil
 	}
 	name := e.store.queueOf(w).Spec.ClusterQueue
@@ -69,7 +69,7 @@ func (e *Engine) submitOnce(ctx context.Context, key workload.Reference) (preemp
 	if err != nil {
 		return false, fmt.Errorf("snapshot of the cluster: %w", err)
 	}
-	own := &entry{Head: qcache.Head{Info: *workload.NewInfo(e.adjusted(ctx, w), e.info...)}, rank: e.rankOf(w)}
+	own := &entry{Head: qcache.Head{Info: *e.infoOf(ctx, w)}, rank: e.rankOf(w)}
 	own.ClusterQueue = name
 	e.cycle++
 	e.decide(ctx, append(e.rivals(ctx, snap, name, key), own), snap, false, own)

@@ -133,7 +133,8 @@ func (e *Engine) admittedUse(lq *kueue.LocalQueue) corev1.ResourceList {
 func (e *Engine) penalty(w *kueue.Workload) corev1.ResourceList {
 	asked := *w // all pods, also of one that was admitted with fewer
 	asked.Status.Admission = nil
-	info := workload.NewInfo(e.adjusted(context.Background(), &asked), e.info...)
+	ctx := context.Background()
+	info := workload.NewInfo(e.adjusted(ctx, &asked), slices.Concat(e.info, e.devicesOf(ctx, &asked).counts)...)
 	total := info.SumTotalRequests(e.format)
 	if lq := e.store.queueOf(w); lq != nil && e.quota == config.QuotaCheckIgnoreUndeclared {
 		if cq := e.store.cqs[string(lq.Spec.ClusterQueue)]; cq != nil {

@@ -1,12 +1,12 @@
 package admission
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/kueue/pkg/workload"
 	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -142,7 +142,7 @@ func (e *Engine) unmodelled() []Warning {
 		}
 	}
 	for key, w := range e.store.workloads {
-		if workload.HasDRA(w) && !workloadfinish.IsFinished(w) {
+		if !workloadfinish.IsFinished(w) && e.demandOf(context.Background(), w).unknown {
 			claims = append(claims, string(key))
 		}
 	}

@@ -22,8 +22,6 @@ const (
 	GatesRefused WarningCode = "GatesRefused"
 	// GateNotModelled: the gate Name is on in the cluster.
 	GateNotModelled WarningCode = "GateNotModelled"
-	// DeviceClasses: resources.deviceClassMappings is configured.
-	DeviceClasses WarningCode = "DeviceClasses"
 	// NamespaceUnknown: the namespace Name was not given.
 	NamespaceUnknown WarningCode = "NamespaceUnknown"
 	// MultiKueueCheck: other clusters decide about the admission check Name.
@@ -34,9 +32,9 @@ const (
 	MaybeOrderedByUse WarningCode = "MaybeOrderedByUse"
 	// ConcurrentQueues: the ClusterQueues Names use concurrent admission.
 	ConcurrentQueues WarningCode = "ConcurrentQueues"
-	// ClaimingWorkloads: the workloads Names have resource claims.
+	// ClaimingWorkloads: the devices of the workloads Names could not be counted.
 	ClaimingWorkloads WarningCode = "ClaimingWorkloads"
-	// OwnClaims: the workload that was asked about has resource claims.
+	// OwnClaims: the devices of the workload that was asked about could not be counted.
 	OwnClaims WarningCode = "OwnClaims"
 	// UncountedUnknown: the workloads Names hold quota in the ClusterQueue Name, which was
 	// not given.

@@ -169,6 +169,10 @@ func (e *Engine) wake(cq kueue.ClusterQueueReference) {
 // (backoffWaitingTimeExpired in cluster_queue.go), so the copy in the queue carries
 // none when the back-off is over in this engine's time, and one far away when not.
 func (e *Engine) push(ctx context.Context, w *kueue.Workload) {
+	d := e.demandOf(ctx, w)
+	if d.refused.reason != "" {
+		return
+	}
 	c := e.adjusted(ctx, w)
 	if rs := c.Status.RequeueState; rs != nil && rs.RequeueAt != nil {
 		if rs.RequeueAt.After(e.now()) {
@@ -177,7 +181,7 @@ func (e *Engine) push(ctx context.Context, w *kueue.Workload) {
 			rs.RequeueAt = nil
 		}
 	}
-	_ = e.queues.AddOrUpdateWorkload(e.log, c) // missing queues are reconcile's subject
+	_ = e.queues.AddOrUpdateWorkload(e.log, c, d.counts...) // missing queues are reconcile's subject
 }
 
 // enqueue notes a pending workload for its queue; flush puts it there when a queue

@@ -34,6 +34,7 @@ const (
 	NamespaceNotSelected = "NamespaceNotSelected"
 	PriorityClassMissing = "PriorityClassMissing"
 	InvalidRequests      = "InvalidRequests"
+	ClaimsNotCounted     = "ClaimsNotCounted" // Kueue cannot count the devices of resource claims
 	KindNotServed        = "KindNotServed"
 	NoQueueLabel         = "NoQueueLabel"
 	LocalQueueStopped    = "LocalQueueStopped"

@@ -26,6 +26,8 @@ func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) 
 			return ClusterQueueFaulty
 		case !c.selects(cq, wl.Namespace):
 			return NamespaceNotSelected
+		case d.BadClaims:
+			return ClaimsNotCounted
 		}
 		return InvalidRequests
 	case kueue.WorkloadQuotaReservedReasonSuspended:

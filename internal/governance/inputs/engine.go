@@ -92,20 +92,18 @@ func (in *Inputs) Rules() Rules {
 	now := in.Taken
 	note := func(n Note) { r.Notes = append(r.Notes, n) }
 	if in.Manager.Data != "" {
-		cfg, warnings, err := admission.ConfigFrom([]byte(in.Manager.Data))
+		cfg, err := admission.ConfigFrom([]byte(in.Manager.Data))
 		if err != nil {
 			note(Note{Code: ConfigurationUnknown, Manager: ManagerInvalid})
 		} else {
 			r.Config, r.Known = cfg, true
+			r.Config.SetGates(in.Manager.Gates)
 			var more struct {
 				ManageJobsWithoutQueueName   bool                  `json:"manageJobsWithoutQueueName"`
 				ManagedJobsNamespaceSelector *metav1.LabelSelector `json:"managedJobsNamespaceSelector"`
 			}
 			r.ManagesAll = yaml.Unmarshal([]byte(in.Manager.Data), &more) == nil && more.ManageJobsWithoutQueueName
 			r.managed = more.ManagedJobsNamespaceSelector
-			for _, w := range warnings {
-				note(Note{Code: NotModelled, Warning: &w})
-			}
 		}
 	} else {
 		note(Note{Code: ConfigurationUnknown, Manager: in.Manager.State})
@@ -116,6 +114,10 @@ func (in *Inputs) Rules() Rules {
 	case in.KueueVersion != "" && in.KueueVersion != admission.KueueVersion:
 		note(Note{Code: VersionDiffers, Version: in.KueueVersion})
 	}
+	if !r.Known {
+		r.Config.SetGates(in.Manager.Gates)
+	}
+	r.Config.Unread = in.unreadDevices
 	r.Config.Now = func() time.Time { return now }
 	r.FairSharing = r.Config.FairSharing
 	return r

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -25,6 +26,9 @@ type Options struct {
 	Namespaces func(context.Context) ([]string, error)
 	// Finished keeps finished workloads too (their durations are worth knowing).
 	Finished bool
+	// Declared keeps the quotas of spec where an orchestrator sets others in the status: see
+	// dynamic.
+	Declared bool
 	// SkipNodes leaves nodes and pods out: a question about quota alone is
 	// answered faster, but nothing is placed by topology.
 	SkipNodes bool
@@ -51,6 +55,9 @@ type Inputs struct {
 	Topologies        []*kueue.Topology
 	Flavors           []*kueue.ResourceFlavor
 	AdmissionChecks   []*kueue.AdmissionCheck
+	DeviceClasses     []*resourcev1.DeviceClass           // these three only where Kueue counts devices of claims
+	ClaimTemplates    []*resourcev1.ResourceClaimTemplate // see devices
+	DeviceSlices      []*resourcev1.ResourceSlice
 	Cohorts           []*kueue.Cohort
 	ClusterQueues     []*kueue.ClusterQueue
 	LocalQueues       []*kueue.LocalQueue
@@ -61,7 +68,8 @@ type Inputs struct {
 	// KueueVersion is the version of the cluster's Kueue ("v0.19.2"), "" when not known.
 	KueueVersion string
 	// Missing is what was wanted and could not be read.
-	Missing []state.Missing
+	Missing       []state.Missing
+	unreadDevices []string // kinds of which not all could be read: see devices
 	// Assumed is what was made up in place of something unreadable.
 	Assumed []Assumption
 }
@@ -70,6 +78,8 @@ type Inputs struct {
 type Manager struct {
 	// Data is the configuration's YAML; "" when there is none to read.
 	Data string
+	// Gates are the feature gates that the flags of Kueue's controller set.
+	Gates map[string]bool
 	// State is why Data is empty; "" when it is not.
 	State ManagerState
 }
@@ -107,6 +117,9 @@ func (in *Inputs) Objects() []client.Object {
 	out = add(out, in.Topologies)
 	out = add(out, in.Flavors)
 	out = add(out, in.AdmissionChecks)
+	out = add(out, in.DeviceClasses)
+	out = add(out, in.ClaimTemplates)
+	out = add(out, in.DeviceSlices)
 	out = add(out, in.Cohorts)
 	out = add(out, in.ClusterQueues)
 	out = add(out, in.LocalQueues)

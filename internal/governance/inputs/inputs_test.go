@@ -201,7 +201,7 @@ func TestRules(t *testing.T) {
 		{"older", []any{config("apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\nfairSharing: {enable: false}\n"), deployment("kueue:v0.18.1-eksbuild.1")}, false, true, "v0.18.1", "VersionDiffers"},
 		{"no version", []any{config(fixture.FairSharing), deployment("kueue@sha256:abc")}, true, true, "", "VersionUnknown"},
 		{"labels", []any{fixture.Rules(fixture.FairSharing)}, true, true, "v0.19.2", ""},
-		{"not modelled", []any{config("resources: {deviceClassMappings: [{name: x}]}\n"), deployment("kueue:0.19.2")}, false, true, "v0.19.2", "NotModelled"},
+		{"devices", []any{config("resources: {deviceClassMappings: [{name: x}]}\n"), deployment("kueue:0.19.2")}, false, true, "v0.19.2", ""},
 		{"no queue asks for it", []any{config("admissionFairSharing: {usageHalfLifeTime: 1h}\n"), deployment("kueue:0.19.2")}, false, true, "v0.19.2", ""},
 		{"no YAML", []any{config("{"), deployment("kueue:v0.19.2")}, false, false, "v0.19.2", "ConfigurationUnknown"},
 	} {

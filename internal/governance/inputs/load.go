@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +25,9 @@ type loader struct {
 	o   Options
 	r   *reader.Reader
 	out *Inputs
+
+	mu      sync.Mutex
+	dynamic map[owner][]kueue.ResourceGroup // see noteQuotas
 }
 
 func (l *loader) run(ctx context.Context) (*Inputs, error) {
@@ -44,16 +48,17 @@ func (l *loader) run(ctx context.Context) (*Inputs, error) {
 	wg.Go(func() { in.Topologies = list(ctx, l, kinds.Topology, topology) })
 	wg.Go(func() { in.Flavors = list(ctx, l, kinds.ResourceFlavor, flavor) })
 	wg.Go(func() { in.AdmissionChecks = list(ctx, l, kinds.AdmissionCheck, admissionCheck) })
-	wg.Go(func() { in.Cohorts = list(ctx, l, kinds.Cohort, cohort) })
-	wg.Go(func() { in.ClusterQueues = list(ctx, l, kinds.ClusterQueue, clusterQueue) })
+	wg.Go(func() { in.Cohorts = list(ctx, l, kinds.Cohort, l.cohort) })
+	wg.Go(func() { in.ClusterQueues = list(ctx, l, kinds.ClusterQueue, l.clusterQueue) })
 	wg.Go(func() { in.LocalQueues = list(ctx, l, kinds.LocalQueue, localQueue) })
-	wg.Go(func() { l.manager(ctx) })
+	wg.Go(func() { l.manager(ctx); l.devices(ctx) })
 	wg.Wait()
 	if err := l.r.Err(); err != nil {
 		return nil, err
 	}
 	in.Missing = l.r.Missing()
 	l.complete(ctx)
+	l.applyDynamic()
 	in.Missing = l.r.Missing()
 	return in, ctx.Err()
 }
@@ -151,15 +156,16 @@ func listIn[W any, T client.Object](ctx context.Context, l *loader, r kinds.Reso
 	if err != nil {
 		return nil, err
 	}
-	return parallel.Map(raw, func(m json.RawMessage) (T, error) { return decodeOne[T](at, m) })
+	return parallel.Map(raw, func(m json.RawMessage) (T, error) { return decodeOne[T](l, at, m) })
 }
 
-func decodeOne[T client.Object](at kinds.Resource, raw json.RawMessage) (T, error) {
+func decodeOne[T client.Object](l *loader, at kinds.Resource, raw json.RawMessage) (T, error) {
 	var none T
 	objs, err := admission.Decode(withKind(at, raw))
 	if err == nil && len(objs) == 1 {
 		if t, ok := objs[0].(T); ok {
 			t.SetManagedFields(nil)
+			l.noteRaw(at, t.GetName(), raw)
 			return t, nil
 		}
 	}
@@ -196,5 +202,5 @@ func get[T client.Object](ctx context.Context, l *loader, r kinds.Resource, name
 	if err := l.c.Get(ctx, at, "", name, &raw); err != nil {
 		return none, err
 	}
-	return decodeOne[T](at, raw)
+	return decodeOne[T](l, at, raw)
 }

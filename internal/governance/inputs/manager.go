@@ -3,6 +3,7 @@ package inputs
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -44,8 +45,10 @@ func (l *loader) manager(ctx context.Context) {
 			Template struct {
 				Spec struct {
 					Containers []struct {
-						Name  string `json:"name"`
-						Image string `json:"image"`
+						Name    string   `json:"name"`
+						Image   string   `json:"image"`
+						Command []string `json:"command"`
+						Args    []string `json:"args"`
 					} `json:"containers"`
 				} `json:"spec"`
 			} `json:"template"`
@@ -58,6 +61,7 @@ func (l *loader) manager(ctx context.Context) {
 	for _, c := range d.Spec.Template.Spec.Containers {
 		if c.Name == "manager" || len(d.Spec.Template.Spec.Containers) == 1 {
 			l.out.KueueVersion = imageVersion(c.Image)
+			l.out.Manager.Gates = state.Gates(state.GateFlags(slices.Concat(c.Command, c.Args)))
 		}
 	}
 	l.out.KueueVersion = cmp.Or(l.out.KueueVersion, release(d.Metadata.Labels[versionLabel]))

@@ -29,7 +29,7 @@ func (l *loader) complete(ctx context.Context) {
 		l.assumeLocalQueues()
 	}
 	if l.r.Refused(kinds.ClusterQueue) {
-		in.ClusterQueues = reader.ReadByName(ctx, l.r, kind(l, kinds.ClusterQueue, clusterQueue, nil), in.queueNames())
+		in.ClusterQueues = reader.ReadByName(ctx, l.r, kind(l, kinds.ClusterQueue, l.clusterQueue, nil), in.queueNames())
 	}
 	if l.r.Refused(kinds.Cohort) {
 		l.cohortChains(ctx)
@@ -132,7 +132,7 @@ func (l *loader) cohortChains(ctx context.Context) {
 		level[string(q.Spec.CohortName)] = true
 	}
 	for names := next(level); len(names) > 0; names = next(level) {
-		got := reader.ReadByName(ctx, l.r, kind(l, kinds.Cohort, cohort, nil), names)
+		got := reader.ReadByName(ctx, l.r, kind(l, kinds.Cohort, l.cohort, nil), names)
 		in.Cohorts = append(in.Cohorts, got...)
 		level = map[string]bool{}
 		for _, c := range got {

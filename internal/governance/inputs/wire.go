@@ -3,9 +3,12 @@ package inputs
 import (
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // The wire types are the API's own types without what no decision depends on and
@@ -116,9 +119,9 @@ func node(w *wireNode) *corev1.Node {
 type (
 	wireNamespace      = wire[corev1.NamespaceSpec, corev1.NamespaceStatus]
 	wireLimitRange     = wire[corev1.LimitRangeSpec, skipped]
-	wireClusterQueue   = wire[kueue.ClusterQueueSpec, kueue.ClusterQueueStatus]
+	wireClusterQueue   = wire[kueue.ClusterQueueSpec, wireQueueStatus]
 	wireLocalQueue     = wire[kueue.LocalQueueSpec, kueue.LocalQueueStatus]
-	wireCohort         = wire[kueue.CohortSpec, kueue.CohortStatus]
+	wireCohort         = wire[kueue.CohortSpec, wireCohortStatus]
 	wireFlavor         = wire[kueue.ResourceFlavorSpec, skipped]
 	wireTopology       = wire[kueue.TopologySpec, skipped]
 	wireAdmissionCheck = wire[kueue.AdmissionCheckSpec, kueue.AdmissionCheckStatus]
@@ -132,16 +135,28 @@ func limitRange(w *wireLimitRange) *corev1.LimitRange {
 	return &corev1.LimitRange{ObjectMeta: w.Metadata.ObjectMeta, Spec: w.Spec}
 }
 
-func clusterQueue(w *wireClusterQueue) *kueue.ClusterQueue {
-	return &kueue.ClusterQueue{ObjectMeta: w.Metadata.ObjectMeta, Spec: w.Spec, Status: w.Status}
+type wireQueueStatus struct {
+	kueue.ClusterQueueStatus
+	wireQuotas
+}
+
+type wireCohortStatus struct {
+	kueue.CohortStatus
+	wireQuotas
+}
+
+func (l *loader) clusterQueue(w *wireClusterQueue) *kueue.ClusterQueue {
+	l.noteQuotas(kinds.ClusterQueue, w.Metadata.Name, w.Status.wireQuotas)
+	return &kueue.ClusterQueue{ObjectMeta: w.Metadata.ObjectMeta, Spec: w.Spec, Status: w.Status.ClusterQueueStatus}
 }
 
 func localQueue(w *wireLocalQueue) *kueue.LocalQueue {
 	return &kueue.LocalQueue{ObjectMeta: w.Metadata.ObjectMeta, Spec: w.Spec, Status: w.Status}
 }
 
-func cohort(w *wireCohort) *kueue.Cohort {
-	return &kueue.Cohort{ObjectMeta: w.Metadata.ObjectMeta, Spec: w.Spec, Status: w.Status}
+func (l *loader) cohort(w *wireCohort) *kueue.Cohort {
+	l.noteQuotas(kinds.Cohort, w.Metadata.Name, w.Status.wireQuotas)
+	return &kueue.Cohort{ObjectMeta: w.Metadata.ObjectMeta, Spec: w.Spec, Status: w.Status.CohortStatus}
 }
 
 func flavor(w *wireFlavor) *kueue.ResourceFlavor {
@@ -154,6 +169,24 @@ func topology(w *wireTopology) *kueue.Topology {
 
 func admissionCheck(w *wireAdmissionCheck) *kueue.AdmissionCheck {
 	return &kueue.AdmissionCheck{ObjectMeta: w.Metadata.ObjectMeta, Spec: w.Spec, Status: w.Status}
+}
+
+type (
+	wireDeviceClass   = wire[resourcev1.DeviceClassSpec, skipped]
+	wireDeviceSlice   = wire[resourcev1.ResourceSliceSpec, skipped]
+	wireClaimTemplate = wire[resourcev1.ResourceClaimTemplateSpec, skipped]
+)
+
+func deviceClass(w *wireDeviceClass) *resourcev1.DeviceClass {
+	return &resourcev1.DeviceClass{ObjectMeta: w.Metadata.ObjectMeta, Spec: w.Spec}
+}
+
+func deviceSlice(w *wireDeviceSlice) *resourcev1.ResourceSlice {
+	return &resourcev1.ResourceSlice{ObjectMeta: w.Metadata.ObjectMeta, Spec: w.Spec}
+}
+
+func claimTemplate(w *wireClaimTemplate) *resourcev1.ResourceClaimTemplate {
+	return &resourcev1.ResourceClaimTemplate{ObjectMeta: w.Metadata.ObjectMeta, Spec: w.Spec}
 }
 
 type wireRuntimeClass struct {

@@ -125,8 +125,6 @@ func Warning(w *admission.Warning) string {
 		return "feature gates are not followed: " + w.Reason
 	case admission.GateNotModelled:
 		return "feature gate " + w.Name + " is on in the cluster but not modelled"
-	case admission.DeviceClasses:
-		return "resources.deviceClassMappings is configured: devices of resource claims are not counted"
 	case admission.NamespaceUnknown:
 		return "namespace " + w.Name + " was not given: its labels are assumed to be empty"
 	case admission.MultiKueueCheck:
@@ -138,9 +136,9 @@ func Warning(w *admission.Warning) string {
 	case admission.ConcurrentQueues:
 		return "ClusterQueues with concurrent admission, whose new variants of jobs are not modelled: " + words.Some(w.Names, 4)
 	case admission.ClaimingWorkloads:
-		return "workloads with resource claims, whose devices are not counted: " + words.Some(w.Names, 4)
+		return "workloads with resource claims, whose devices cannot be counted because something could not be read: " + words.Some(w.Names, 4)
 	case admission.OwnClaims:
-		return "it uses resource claims: their devices are not counted"
+		return "it uses resource claims, whose devices cannot be counted because something could not be read"
 	case admission.UncountedUnknown:
 		return uncounted(w, "is not known")
 	case admission.UncountedInvalid:

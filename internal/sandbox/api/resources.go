@@ -88,8 +88,6 @@ var (
 	ingress       = kinds.Resource{Group: "networking.k8s.io", Version: "v1", Plural: "ingresses", Kind: "Ingress", Namespaced: true, Short: []string{"ing"}}
 	networkPolicy = kinds.Resource{Group: "networking.k8s.io", Version: "v1", Plural: "networkpolicies", Kind: "NetworkPolicy", Namespaced: true, Short: []string{"netpol"}}
 	claim         = kinds.Resource{Group: "resource.k8s.io", Version: "v1", Plural: "resourceclaims", Kind: "ResourceClaim", Namespaced: true}
-	claimTemplate = kinds.Resource{Group: "resource.k8s.io", Version: "v1", Plural: "resourceclaimtemplates", Kind: "ResourceClaimTemplate", Namespaced: true}
-	deviceClass   = kinds.Resource{Group: "resource.k8s.io", Version: "v1", Plural: "deviceclasses", Kind: "DeviceClass"}
 	budget        = kinds.Resource{Group: "policy", Version: "v1", Plural: "poddisruptionbudgets", Kind: "PodDisruptionBudget", Namespaced: true, Short: []string{"pdb"}}
 	storageClass  = kinds.Resource{Group: "storage.k8s.io", Version: "v1", Plural: "storageclasses", Kind: "StorageClass", Short: []string{"sc"}}
 
@@ -133,8 +131,9 @@ func table() []*resource {
 		builtin[rbacv1.ClusterRole](kinds.RBACClusterRole, false, false),
 		builtin[rbacv1.ClusterRoleBinding](kinds.RBACClusterRoleBinding, false, false, bindingColumns...),
 		builtin[resourcev1.ResourceClaim](claim, true, false),
-		builtin[resourcev1.ResourceClaimTemplate](claimTemplate, false, false),
-		builtin[resourcev1.DeviceClass](deviceClass, false, true),
+		builtin[resourcev1.ResourceClaimTemplate](kinds.ResourceClaimTemplate, false, false),
+		builtin[resourcev1.DeviceClass](kinds.DeviceClass, false, true),
+		builtin[resourcev1.ResourceSlice](kinds.ResourceSlice, false, true),
 		builtin[storagev1.StorageClass](storageClass, false, false),
 		builtin[batchv1.Job](kinds.BatchJob.Resource, true, true, batchJobColumns...),
 		builtin[schedulingv1.PriorityClass](kinds.PriorityClass, false, false, priorityClassColumns...),

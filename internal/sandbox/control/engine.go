@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,7 +34,8 @@ func (s *sim) admission(ctx context.Context) (*admission.Engine, error) {
 	var objects []client.Object
 	for _, load := range []func() ([]client.Object, error){
 		loader[corev1.Namespace](s, kinds.Namespace), loader[corev1.LimitRange](s, kinds.LimitRange), loader[corev1.Node](s, kinds.Node),
-		loader[nodev1.RuntimeClass](s, kinds.RuntimeClass),
+		loader[nodev1.RuntimeClass](s, kinds.RuntimeClass), loader[resourcev1.DeviceClass](s, kinds.DeviceClass),
+		loader[resourcev1.ResourceClaimTemplate](s, kinds.ResourceClaimTemplate), loader[resourcev1.ResourceSlice](s, kinds.ResourceSlice),
 		loader[schedulingv1.PriorityClass](s, kinds.PriorityClass), loader[kueue.WorkloadPriorityClass](s, kinds.WorkloadPriorityClass),
 		loader[kueue.Topology](s, kinds.Topology), loader[kueue.ResourceFlavor](s, kinds.ResourceFlavor),
 		loader[kueue.AdmissionCheck](s, kinds.AdmissionCheck), loader[kueue.Cohort](s, kinds.Cohort),
@@ -66,13 +68,10 @@ func (s *sim) rules() admission.Config {
 		if err != nil || config.Name != "kueue-manager-config" {
 			continue
 		}
-		given, warnings, err := admission.ConfigFrom([]byte(config.Data["controller_manager_config.yaml"]))
+		given, err := admission.ConfigFrom([]byte(config.Data["controller_manager_config.yaml"]))
 		if err != nil {
 			s.warnf("ignoring the scheduler's configuration: %v", err)
 			continue
-		}
-		for _, w := range warnings {
-			s.warnf("%s", notetext.Warning(&w))
 		}
 		cfg = given
 	}
