@@ -56,7 +56,8 @@ func (a *applied) nodeNames() map[string]bool {
 }
 
 // removeNodes removes one node by its name, or the nodes with the fewest pods of a
-// type. Jobs that Kueue placed on them by topology are evicted. Kueue does not know the
+// type. For jobs that Kueue placed on one of them by topology, the simulation looks for another place, as Kueue does; jobs
+// on several of them are evicted. Kueue does not know the
 // nodes of other jobs, so a note names those that lose pods.
 func (a *applied) removeNodes(c Change) error {
 	var gone []*corev1.Node
@@ -109,8 +110,19 @@ func (a *applied) removeNodes(c Change) error {
 	}
 	evictions := map[string]bool{}
 	for _, w := range all[*kueue.Workload](a.World) {
-		if on := placedOn(w, hosts); on {
+		lost := placedOn(w, hosts)
+		if len(lost) == 0 {
+			continue
+		}
+		if unhealthy := unhealthyWith(w, lost); len(unhealthy) == 1 && a.Config.ReplacesNodes() {
+			c := *w
+			c.Status.UnhealthyNodes = unhealthy
+			a.put(w, &c)
+			delete(losers, w.Namespace+"/"+JobName(w))
+			a.note(Note{Code: NodeReplaced, Job: w.Namespace + "/" + JobName(w)})
+		} else {
 			a.put(w, evicted(w, a.World))
+			a.notes = slices.DeleteFunc(a.notes, func(n Note) bool { return n.Code == NodeReplaced && n.Job == w.Namespace+"/"+JobName(w) })
 			delete(losers, w.Namespace+"/"+JobName(w))
 			evictions[w.Namespace+"/"+JobName(w)] = true
 			a.note(Note{Code: PlacedOnRemovedNode, Job: w.Namespace + "/" + JobName(w)})
@@ -143,26 +155,38 @@ func (a *applied) removeNodes(c Change) error {
 	return nil
 }
 
-// placedOn reports whether a workload has a topology placement on one of the hosts.
-func placedOn(w *kueue.Workload, hosts map[string]bool) bool {
+// placedOn returns the hosts among those given on which a workload has a topology placement.
+func placedOn(w *kueue.Workload, hosts map[string]bool) (on []string) {
 	if w.Status.Admission == nil {
-		return false
+		return nil
 	}
 	for i := range w.Status.Admission.PodSetAssignments {
 		for _, d := range admission.Placed(&w.Status.Admission.PodSetAssignments[i]) {
-			if len(d.Levels) > 0 && hosts[d.Levels[len(d.Levels)-1]] {
-				return true
+			if n := len(d.Levels); n > 0 && hosts[d.Levels[n-1]] && !slices.Contains(on, d.Levels[n-1]) {
+				on = append(on, d.Levels[n-1])
 			}
 		}
 	}
-	return false
+	return on
+}
+
+// unhealthyWith are the failed nodes of a workload with more of them. Kueue looks for another place for one, and evicts a
+// workload with several (handleUnhealthyNode in node_controller.go).
+func unhealthyWith(w *kueue.Workload, lost []string) []kueue.UnhealthyNode {
+	out := slices.Clone(w.Status.UnhealthyNodes)
+	for _, name := range lost {
+		if !slices.ContainsFunc(out, func(n kueue.UnhealthyNode) bool { return n.Name == name }) {
+			out = append(out, kueue.UnhealthyNode{Name: name})
+		}
+	}
+	return out
 }
 
 // evicted returns a workload that waits again after an eviction because of its nodes.
 func evicted(old *kueue.Workload, w World) *kueue.Workload {
 	c := *old
 	c.Status = *old.Status.DeepCopy()
-	c.Status.Admission = nil
+	c.Status.Admission, c.Status.UnhealthyNodes = nil, nil
 	at := metav1.NewTime(w.Now)
 	c.Status.Conditions = []metav1.Condition{
 		{Type: kueue.WorkloadQuotaReserved, Status: metav1.ConditionFalse, Reason: kueue.WorkloadQuotaReservedReasonPendingEvaluation, Message: "its node is removed", LastTransitionTime: at},

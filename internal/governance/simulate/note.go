@@ -28,6 +28,9 @@ const (
 	NodesAdded NoteCode = "NodesAdded"
 	// PodsOnRemovedNodes: Jobs keep their quota and lose pods.
 	PodsOnRemovedNodes NoteCode = "PodsOnRemovedNodes"
+	// NodeReplaced: Job was placed on a removed node by topology, and Kueue looks for another
+	// place.
+	NodeReplaced NoteCode = "NodeReplaced"
 	// PlacedOnRemovedNode: Job was placed on a removed node by topology and is evicted.
 	PlacedOnRemovedNode NoteCode = "PlacedOnRemovedNode"
 	// NamespaceAssumed: Namespace does not exist and is assumed to be created.

@@ -111,8 +111,10 @@ func note(n *simulate.Note) string {
 			words.Count(len(n.Jobs), "job is", "jobs are"), words.Verb(len(n.Jobs), "holds its", "hold their"), words.Age(n.Takes), jobNames(n.Jobs))
 	case simulate.AtLater:
 		return later(n)
+	case simulate.NodeReplaced:
+		return n.Job + " was placed on a removed node; Kueue looks for another node and evicts it if there is none"
 	case simulate.PlacedOnRemovedNode:
-		return n.Job + " was placed on a removed node and is evicted"
+		return n.Job + " was placed on removed nodes and is evicted"
 	case simulate.PodsOnRemovedNodes:
 		var jobs []string
 		for _, l := range n.Jobs {
