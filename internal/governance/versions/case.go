@@ -36,6 +36,7 @@ type Case struct {
 	Ranges     bool // the namespace has LimitRanges
 	PodSets    bool // there are several pod sets
 	Groups     bool // pod sets form groups
+	Slices     bool // pod sets are placed in slices
 	Affinity   bool // pods have node affinity
 	Selector   bool // pods select nodes
 	PodLevel   bool // pods have requests beside those of their containers
@@ -62,7 +63,7 @@ func CaseOf(in *inputs.Inputs, cfg *admission.Config, cq *kueue.ClusterQueue, w 
 
 // Anything returns what decisions in a cluster can use: jobs can be of any form.
 func Anything(in *inputs.Inputs, cfg *admission.Config) Case {
-	c := Case{Ranges: len(in.LimitRanges) > 0, PodSets: true, Groups: true, Affinity: true, Selector: true, PodLevel: true,
+	c := Case{Ranges: len(in.LimitRanges) > 0, PodSets: true, Groups: true, Slices: true, Affinity: true, Selector: true, PodLevel: true,
 		LimitsOnly: true, Huge: true, Elastic: true, Gated: true, NoClass: true}
 	c.configuration(cfg)
 	for _, cq := range in.ClusterQueues {
@@ -118,6 +119,7 @@ func (c *Case) workload(w *kueue.Workload) {
 		if t := ps.TopologyRequest; t != nil {
 			c.Topology = true
 			c.Groups = c.Groups || t.PodSetGroupName != nil
+			c.Slices = c.Slices || t.PodSetSliceRequiredTopology != nil || len(t.PodsetSliceRequiredTopologyConstraints) > 0
 		}
 		pod := &ps.Template.Spec
 		c.Selector = c.Selector || len(pod.NodeSelector) > 0

@@ -50,5 +50,8 @@ var table = []Difference{
 	{DefaultPriority, 13719, []string{"0.20.0"}, func(c Case) bool { return c.NoClass }},
 	{OverlappingTargets, 13863, []string{"0.20.0"}, func(c Case) bool { return c.Cohort && c.Preempts }},
 	{NodeFeasibility, 14191, []string{"0.20.0"}, func(c Case) bool { return c.Topology }},
+	{SlicedGroups, 15111, []string{"0.20.0"}, func(c Case) bool { return c.Groups && c.Slices }},
+	{PartialSlices, 15640, []string{"0.20.0"}, func(c Case) bool { return c.Topology && c.Slices }},
+	{RemotePreemption, 13966, []string{"0.20.0"}, func(c Case) bool { return c.Checks && c.Preempts }},
 	{ReservedUse, 15000, []string{"0.20.0"}, func(c Case) bool { return c.PastUse && c.Checks }},
 }

@@ -59,13 +59,16 @@ const (
 	DefaultPriority        Code = "DefaultPriority"
 	OverlappingTargets     Code = "OverlappingTargets"
 	NodeFeasibility        Code = "NodeFeasibility"
+	SlicedGroups           Code = "SlicedGroups"
+	PartialSlices          Code = "PartialSlices"
+	RemotePreemption       Code = "RemotePreemption"
 	ReservedUse            Code = "ReservedUse"
 )
 
 // Difference is a change of decisions.
 type Difference struct {
 	Code Code
-	// Pull is the number of the change in Kueue's repository: of the pull request to the main branch, or a cherry-pick.
+	// Pull is the number of the change in Kueue's repository: of the pull request to the main branch, a cherry-pick, or the issue.
 	Pull int
 	// Since are the first releases with the change, one for each minor version, in order.
 	Since []string

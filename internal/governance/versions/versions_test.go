@@ -148,6 +148,9 @@ func TestCaseOf(t *testing.T) {
 		"Groups": func(f *world) {
 			f.w.Spec.PodSets[0].TopologyRequest = &kueue.PodSetTopologyRequest{PodSetGroupName: ptr.To("g")}
 		},
+		"Slices": func(f *world) {
+			f.w.Spec.PodSets[0].TopologyRequest = &kueue.PodSetTopologyRequest{PodSetSliceRequiredTopology: ptr.To("rack")}
+		},
 		"Affinity": func(f *world) { pod(f).Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}} },
 		"Selector": func(f *world) { pod(f).NodeSelector = map[string]string{"a": "b"} },
 		"PodLevel": func(f *world) { pod(f).Resources = &corev1.ResourceRequirements{} },
@@ -162,7 +165,7 @@ func TestCaseOf(t *testing.T) {
 		"Gated":   func(f *world) { f.w.Annotations = map[string]string{gatedAnnotation: "x"} },
 		"NoClass": func(f *world) { f.w.Spec.PriorityClassRef = nil },
 	}
-	also := map[string]string{"Nested": "Cohort", "Groups": "Topology"}
+	also := map[string]string{"Nested": "Cohort", "Groups": "Topology", "Slices": "Topology"}
 	fields := func(c Case) (on []string) {
 		v := reflect.ValueOf(c)
 		for i := range v.NumField() {

@@ -55,6 +55,9 @@ var subjects = map[versions.Code]string{
 	versions.DefaultPriority:        "the default priority class",
 	versions.OverlappingTargets:     "jobs that would preempt the same job",
 	versions.NodeFeasibility:        "feasibility at all topology levels",
+	versions.SlicedGroups:           "slices of grouped pod sets",
+	versions.PartialSlices:          "a last slice with fewer pods",
+	versions.RemotePreemption:       "preemption on the worker clusters of MultiKueue",
 	versions.ReservedUse:            "past use of jobs that wait for admission checks",
 }
 
