@@ -335,7 +335,7 @@ func gateFlags(m map[string]any) []any {
 			args = append(args, text)
 		}
 		for _, gates := range state.GateFlags(args) {
-			out = append(out, "--feature-gates="+gates)
+			out = append(out, state.GateFlag(gates))
 		}
 	}
 	return out

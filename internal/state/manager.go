@@ -16,8 +16,9 @@ const (
 	ManagerConfigKey = "controller_manager_config.yaml"
 )
 
-// gatesFlag is a flag of Kueue's controller. Kueue does not start with both the flag and featureGates in its configuration.
-const gatesFlag = "--feature-gates"
+// gatesFlag is a flag of Kueue's controller, with one dash or two. Kueue does not start with both the flag and featureGates in
+// its configuration.
+const gatesFlag = "feature-gates"
 
 // ManagerConfig is the ConfigMap with Kueue's configuration.
 type ManagerConfig struct {
@@ -26,19 +27,25 @@ type ManagerConfig struct {
 	Labels map[string]string
 }
 
-// GateFlags returns the values of the flag --feature-gates among a program's arguments ("A=true,B=false").
+// GateFlags returns the values of the flag for feature gates among the arguments of Kueue's controller ("A=true,B=false").
 func GateFlags(args []string) (out []string) {
 	for i, a := range args {
-		if value, ok := strings.CutPrefix(a, gatesFlag+"="); ok {
+		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(a, "-"), "-"), "=")
+		switch {
+		case !strings.HasPrefix(a, "-") || name != gatesFlag:
+		case given:
 			out = append(out, value)
-		} else if a == gatesFlag && i+1 < len(args) {
+		case i+1 < len(args):
 			out = append(out, args[i+1])
 		}
 	}
 	return out
 }
 
-// Gates reads values of the flag --feature-gates. What is not a name with true or false is left out.
+// GateFlag is the argument with a value of GateFlags.
+func GateFlag(value string) string { return "-" + gatesFlag + "=" + value }
+
+// Gates reads values of GateFlags. What is not a name with true or false is left out.
 func Gates(values []string) map[string]bool {
 	var out map[string]bool
 	for _, one := range strings.Split(strings.Join(values, ","), ",") {

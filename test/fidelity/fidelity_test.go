@@ -30,6 +30,9 @@ import (
 // workload itself.
 var gates = map[string]bool{"UnadmittedWorkloadsObservability": true, "SchedulingEquivalenceHashing": false}
 
+// devices are the classes of devices that Kueue counts.
+var devices = map[string]string{"gpu.example.com": "nvidia.com/gpu"}
+
 // fromSeeds is how many scenarios are generated for each of the newer beds.
 const fromSeeds = 40
 
@@ -38,7 +41,7 @@ func TestFidelityFairSharing(t *testing.T) {
 	for seed := range fromSeeds {
 		scenarios = append(scenarios, generated(seed))
 	}
-	compareWithKueue(t, cluster.Options{KueueFeatureGates: gates}, "v1beta2", scenarios)
+	compareWithKueue(t, cluster.Options{KueueFeatureGates: gates, DeviceClasses: devices}, "v1beta2", scenarios)
 }
 
 func TestFidelityClassical(t *testing.T) {
@@ -46,7 +49,7 @@ func TestFidelityClassical(t *testing.T) {
 	for seed := range fromSeeds {
 		scenarios = append(scenarios, generated(1000+seed))
 	}
-	compareWithKueue(t, cluster.Options{KueueFeatureGates: gates, NoFairSharing: true}, "v1beta2", scenarios)
+	compareWithKueue(t, cluster.Options{KueueFeatureGates: gates, DeviceClasses: devices, NoFairSharing: true}, "v1beta2", scenarios)
 }
 
 // An older Kueue that serves only v1beta1: verdicts only.
@@ -55,9 +58,9 @@ func TestFidelityV1beta1(t *testing.T) {
 }
 
 // older are the scenarios for the older Kueue: topologies and trees were another API
-// version there.
+// version there, and it does not count devices of claims.
 func older() []scenario {
-	return slices.DeleteFunc(handMade(false), func(s scenario) bool { return s.nodes > 0 || len(s.cohorts) > 0 })
+	return slices.DeleteFunc(handMade(false), func(s scenario) bool { return s.nodes > 0 || len(s.cohorts) > 0 || s.target.claims != "" || s.target.claim != "" })
 }
 
 // TestFidelityDocumented holds docs/fidelity.md to the number of scenarios.
@@ -149,7 +152,7 @@ func (b *bench) create(o object) error {
 	version, kind := o["apiVersion"].(string), o["kind"].(string)
 	meta := o["metadata"].(object)
 	ns, _ := meta["namespace"].(string)
-	for _, r := range kinds.All() {
+	for _, r := range append(kinds.All(), kinds.DeviceClass, kinds.ResourceClaimTemplate) {
 		if r.Kind == kind && strings.HasPrefix(version, r.Group) {
 			at := r.WithVersion(version[strings.LastIndexByte(version, '/')+1:])
 			return b.client.Create(b.t.Context(), at, ns, o, kube.CreateOptions{}, nil)

@@ -57,6 +57,32 @@ func (m maker) policy() []object {
 		out = append(out, object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": m.at(t.name)}},
 			m.clusterQueue(t), m.kueue("LocalQueue", m.at(t.name), "queue", object{"clusterQueue": m.at(t.name)}))
 	}
+	if m.target.claims != "" {
+		out = append(out, m.templates()...)
+	}
+	return out
+}
+
+// templates are the templates of claims in each team's namespace.
+func (m maker) templates() (out []object) {
+	request := func(class string, more object) object {
+		exactly := object{"deviceClassName": class}
+		for k, v := range more {
+			exactly[k] = v
+		}
+		return exactly
+	}
+	for _, t := range m.teams {
+		for name, exactly := range map[string]object{
+			"two":       request("gpu.example.com", object{"count": 2}),
+			"unmapped":  request("else.example.com", nil),
+			"selecting": request("gpu.example.com", object{"selectors": []any{object{"cel": object{"expression": `device.driver == "gpu.example.com"`}}}}),
+			"all":       request("gpu.example.com", object{"allocationMode": "All"}),
+		} {
+			out = append(out, object{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": object{"name": name, "namespace": m.at(t.name)},
+				"spec": object{"spec": object{"devices": object{"requests": []any{object{"name": "gpu", "exactly": exactly}}}}}})
+		}
+	}
 	return out
 }
 
@@ -131,12 +157,22 @@ func (m maker) clusterQueue(t team) object {
 
 // workload is a job as Kueue sees it. It has no job behind it: nothing would run.
 func (m maker) workload(j job) object {
-	requests := object{"nvidia.com/gpu": fmt.Sprint(j.gpus)}
+	requests := object{}
+	if j.gpus > 0 {
+		requests["nvidia.com/gpu"] = fmt.Sprint(j.gpus)
+	}
 	if j.cpu != "" {
 		requests["cpu"] = j.cpu
 	}
 	ps := object{"name": "main", "count": max(j.pods, 1), "template": object{"spec": object{"restartPolicy": "Never",
 		"containers": []any{object{"name": "c", "image": "example.com/none", "resources": object{"requests": requests}}}}}}
+	pod := ps["template"].(object)["spec"].(object)
+	if j.claims != "" {
+		pod["resourceClaims"] = []any{object{"name": "gpu", "resourceClaimTemplateName": j.claims}}
+	}
+	if j.claim != "" {
+		pod["resourceClaims"] = []any{object{"name": "gpu", "resourceClaimName": j.claim}}
+	}
 	if j.least > 0 {
 		ps["minCount"] = j.least
 	}

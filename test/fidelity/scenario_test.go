@@ -50,6 +50,8 @@ type job struct {
 	gpus     int // each
 	cpu      string
 	required string // topology level
+	claims   string // a template of resource claims: see templates
+	claim    string // a resource claim
 	queue    string // another LocalQueue than the team's
 }
 
@@ -118,6 +120,18 @@ func handMade(fair bool) []scenario {
 		{name: "strict-behind", flavors: one, teams: []team{{name: "a", quota: nominal(8), strict: true}},
 			running: []job{{team: "a", name: "r", gpus: 6}, {team: "a", name: "waits", priority: 1, gpus: 4}}, target: job{team: "a", gpus: 1}},
 	}
+	two, six := []team{{name: "a", quota: nominal(8), within: lower, reclaim: never}}, []team{{name: "a", quota: nominal(6)}}
+	out = append(out,
+		scenario{name: "claims-fit", flavors: one, teams: two, target: job{team: "a", pods: 4, claims: "two"}},
+		scenario{name: "claims-too-many", flavors: one, teams: six, target: job{team: "a", pods: 4, claims: "two"}},
+		scenario{name: "claims-and-gpus", flavors: one, teams: six, target: job{team: "a", gpus: 1, pods: 2, claims: "two"}},
+		scenario{name: "claims-wait", flavors: one, teams: six, running: []job{{team: "a", name: "r", pods: 2, claims: "two"}}, target: job{team: "a", pods: 2, claims: "two"}},
+		scenario{name: "claims-preempt", flavors: one, teams: two, running: []job{{team: "a", name: "r", pods: 3, claims: "two"}}, target: job{team: "a", priority: 5, pods: 2, claims: "two"}},
+		scenario{name: "claims-unmapped", flavors: one, teams: six, target: job{team: "a", claims: "unmapped"}},
+		scenario{name: "claims-without-template", flavors: one, teams: six, target: job{team: "a", claims: "nowhere"}},
+		scenario{name: "claims-of-no-device", flavors: one, teams: six, target: job{team: "a", claims: "selecting"}},
+		scenario{name: "claims-all-devices", flavors: one, teams: six, target: job{team: "a", claims: "all"}},
+		scenario{name: "claim-by-name", flavors: one, teams: six, target: job{team: "a", claim: "mine"}})
 	if fair {
 		share := func(w1, w2 string) []team {
 			return []team{{name: "a", cohort: "pool", quota: nominal(0), reclaim: every, weight: w1}, {name: "b", cohort: "pool", quota: nominal(0), reclaim: every, weight: w2}, {name: "lender", cohort: "pool", quota: nominal(12)}}

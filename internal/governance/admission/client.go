@@ -43,7 +43,7 @@ type store struct {
 	deviceClasses  map[string]*resourcev1.DeviceClass
 	claimTemplates map[string]*resourcev1.ResourceClaimTemplate // "namespace/name"
 	deviceSlices   map[string]*resourcev1.ResourceSlice
-	unread         []string                   // kinds of which objects are missing that may exist
+	unread         []string                   // kinds with objects that could not be read
 	claiming       func(*kueue.Workload) bool // pending, with devices to count first
 }
 
@@ -105,10 +105,10 @@ func (s *store) queueOf(w *kueue.Workload) *kueue.LocalQueue { return s.lqs[queu
 // the kinds they use, an error for everything else, never a panic.
 type reader struct {
 	store  *store
-	missed *bool // set when something is asked for that could not be read
+	missed *bool // set when Kueue requests something that could not be read
 }
 
-// miss notes that a kind is asked for, of which something could not be read.
+// miss notes a request for a kind with objects that could not be read.
 func (r reader) miss(kind string) {
 	if r.missed != nil && slices.Contains(r.store.unread, kind) {
 		*r.missed = true

@@ -49,8 +49,8 @@ type Config struct {
 	AdmissionFairSharing *config.AdmissionFairSharing
 	// DeviceClasses are resources.deviceClassMappings.
 	DeviceClasses []config.DeviceClassMapping
-	// Unread are kinds of resource.k8s.io (DeviceClass, ...) of which not all objects could be
-	// read. A decision that asks for one that is not loaded is not known.
+	// Unread are kinds of resource.k8s.io (DeviceClass, ...) with objects that could not be
+	// read. A decision that needs one that is not loaded is not known.
 	Unread []string
 	// OrderByUse is true when Kueue has admissionFairSharing on; nil when that is not known.
 	OrderByUse *bool

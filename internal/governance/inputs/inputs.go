@@ -69,7 +69,7 @@ type Inputs struct {
 	KueueVersion string
 	// Missing is what was wanted and could not be read.
 	Missing       []state.Missing
-	unreadDevices []string // kinds of which not all could be read: see devices
+	unreadDevices []string // kinds with objects that could not be read: see devices
 	// Assumed is what was made up in place of something unreadable.
 	Assumed []Assumption
 }
