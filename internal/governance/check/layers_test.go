@@ -169,7 +169,7 @@ func TestNotModelled(t *testing.T) {
 		"MultiKueue":           {`"admissionChecksStrategy":{"admissionChecks":[{"name":"remote"}]}`, "", false},
 		"AdmissionFairSharing": {`"admissionScope":{"admissionMode":"UsageBasedAdmissionFairSharing"}`, "", true},
 		"ConcurrentAdmission":  {`"concurrentAdmissionPolicy":{}`, "", false},
-		"ResourceClaims":       {"", `"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"one"}]`, false},
+		"ResourceClaims":       {"", `"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"one"}]`, true},
 	} {
 		t.Run(want, func(t *testing.T) {
 			s := fixture.New(fixture.Flavor("a100"), fixture.Node("n1", "a100", 8, ""), multi)

@@ -42,6 +42,26 @@ func TestOverhead(t *testing.T) {
 	}
 }
 
+// TestClaims: devices of resource claims count where Kueue's configuration maps their class.
+func TestClaims(t *testing.T) {
+	template := json.RawMessage(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaimTemplate","metadata":{"name":"four","namespace":"t"},"spec":{"spec":{"devices":{"requests":[{"name":"gpu","exactly":{"deviceClassName":"gpu.example.com","allocationMode":"ExactCount","count":4}}]}}}}`)
+	for rules, want := range map[string]check.Outcome{
+		"resources: {deviceClassMappings: [{name: nvidia.com/gpu, deviceClassNames: [gpu.example.com]}]}\n": check.Admitted,
+		"resources: {deviceClassMappings: [{name: nvidia.com/gpu, deviceClassNames: [other]}]}\n":           check.Never,
+		"": check.Never,
+	} {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing+rules), fixture.Node("n1", "a100", 16, ""), template)
+		s.Add(fixture.Team("t", "", 8, "", "")...)
+		v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, `"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"four"}]`)), Namespace: "t"})
+		if v.Verdict != want || len(v.Quota.NotModelled) > 0 || want == check.Never && (v.Quota.Detail != check.ClaimsNotCounted || v.Reason != "Misconfigured") {
+			t.Errorf("%s: %s %s %s, %s", rules, v.Verdict, v.Reason, v.Quota.Detail, v.Summary)
+		}
+		if eight := func(a check.Amount) bool { return a.Resource == "nvidia.com/gpu" && a.Amount == 8 }; want == check.Admitted && !slices.ContainsFunc(v.Job.PodSets[0].Requests, eight) {
+			t.Errorf("4 GPUs and 4 devices: %+v", v.Job.PodSets)
+		}
+	}
+}
+
 // TestPodsFirst: with waitForPodsReady.blockAdmission a job waits for the pods of others.
 func TestPodsFirst(t *testing.T) {
 	for rules, want := range map[string]check.Outcome{
