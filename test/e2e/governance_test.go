@@ -26,16 +26,12 @@ func TestGovernance(t *testing.T) {
 	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 8)); err != nil {
 		t.Fatal(err)
 	}
-	foretold(t, bed, "v1beta2", plans(10))
-	t.Run("rights", func(t *testing.T) { rights(t, bed) })
-}
-
-// plans is how many plans are compared with what happens: $HYPERPOD_PLANS, or n.
-func plans(n int) int {
-	if more, err := strconv.Atoi(os.Getenv("HYPERPOD_PLANS")); err == nil {
-		return more
+	plans := 10
+	if n, err := strconv.Atoi(os.Getenv("HYPERPOD_PLANS")); err == nil {
+		plans = n
 	}
-	return n
+	foretold(t, bed, "v1beta2", plans)
+	t.Run("rights", func(t *testing.T) { rights(t, bed) })
 }
 
 // allocation is a team of the test.

@@ -9,11 +9,11 @@ import (
 
 // TestGovernanceFields: on a Kueue that serves only v1beta1, apply makes teams, refuses
 // fields that another manager owns unless it may take them over, and writes Roles that
-// grant a team what it needs and nothing of others. What plan foretells is what that Kueue does.
+// grant a team what it needs and nothing of others.
 func TestGovernanceFields(t *testing.T) {
 	t.Parallel()
 	bed := cluster.ForTest(t, cluster.Options{Kueue: cluster.KueueV1beta1})
-	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 8)); err != nil {
+	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 4)); err != nil {
 		t.Fatal(err)
 	}
 	admin := newUser(t, bed.Kubeconfig)
@@ -74,6 +74,4 @@ func TestGovernanceFields(t *testing.T) {
 	if out := admin.ok("governance", "rbac", "vision", "--apply", "--yes"); !strings.Contains(out, "Changed ClusterRole hyperpod-data-scientist") {
 		t.Error(out)
 	}
-
-	foretold(t, bed, "v1beta1", plans(3))
 }
