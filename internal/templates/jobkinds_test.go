@@ -171,8 +171,8 @@ func TestQueueOfEveryKind(t *testing.T) {
 		{"kubeflow.org/v1 JAXJob", "{jaxReplicaSpecs: {Worker: {replicas: 1, template: " + strings.Replace(pod, "name: c", "name: jax", 1) + "}}}", "", "spec.jaxReplicaSpecs.Worker.template"},
 		{"kubeflow.org/v1 PaddleJob", "{paddleReplicaSpecs: {Worker: {replicas: 1, template: " + strings.Replace(pod, "name: c", "name: paddle", 1) + "}}}", "", "spec.paddleReplicaSpecs.Worker.template"},
 		{"ray.io/v1 RayService", "{rayClusterConfig: {headGroupSpec: {template: " + pod + "}}}", "", ""},
-		{"sparkoperator.k8s.io/v1beta2 SparkApplication", "{type: Scala, driver: {}, executor: {}}", "", ""},
-		{"workspace.jupyter.org/v1alpha1 Workspace", "{displayName: d}", "", ""},
+		{"sparkoperator.k8s.io/v1beta2 SparkApplication", "{type: Scala, image: \"i:1\", driver: {}, executor: {}}", "", ""},
+		{"workspace.jupyter.org/v1alpha1 Workspace", "{displayName: d, image: \"i:1\"}", "", ""},
 		{"inference.sagemaker.aws.amazon.com/v1 JumpStartModel", "{server: {instanceType: ml.g5.xlarge}}", "", ""},
 		{"batch/v1 CronJob", "{schedule: \"1 * * * *\", jobTemplate: {metadata: {labels: {a: b}}, spec: {template: " + pod + "}}}", "spec.jobTemplate.", "spec.jobTemplate.spec.template"},
 	} {

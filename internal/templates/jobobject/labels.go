@@ -28,7 +28,7 @@ func InjectLabels(obj map[string]any, labels map[string]string) {
 			put(inner)
 		}
 	}
-	if job, ok := Of(obj); ok && (job.Kind.Runtime != nil || job.Kind.Form != nil) {
+	if job, ok := Of(obj); ok && (job.Kind.Runtime != nil || job.Kind.Form != nil && !job.Kind.OnePod) {
 		return // the labels of its pods come from its runtime or the operator, and Kueue adds its own
 	}
 	for _, pods := range PodTemplates(obj) {
