@@ -43,6 +43,9 @@ func prepare(f *factory.Factory, cmd *cobra.Command, args []string) error {
 		return err
 	}
 	f.Config = cfg
+	if err := f.TakeFormat(cmd.Context()); err != nil {
+		return err
+	}
 	flags := cmd.Flags()
 	if !flags.Changed("color") && cfg.Color != "" {
 		f.Global.Color = cfg.Color

@@ -101,7 +101,13 @@ type Factory struct {
 
 	cluster *Cluster
 	slurm   slurmChoice
-	// completing is true after TAB: a completion must not create anything.
+	// taken is the format that a file describes.
+	taken struct {
+		of     string
+		format output.Format
+		err    error
+	}
+	// completing: TAB was pressed, which must not make anything.
 	completing bool
 }
 
@@ -177,14 +183,28 @@ func (f *Factory) Notes(notes []string) {
 
 // Format returns the output format that -o, the configuration or the terminal decides.
 func (f *Factory) Format() (output.Format, error) {
-	name := f.Global.Output
-	if name == "" {
-		name = f.Config.Output
+	name := cmp.Or(f.Global.Output, f.Config.Output)
+	if f.taken.of == name && name != "" {
+		return f.taken.format, f.taken.err
 	}
 	return output.ParseFormat(name, f.IO.OutTTY)
 }
 
-// NoWatch returns the error about a format in which changes cannot be shown.
+// TakeFormat reads the file that -o names, once: it may be a pipe. Format reports its faults; the error is that of the context.
+func (f *Factory) TakeFormat(ctx context.Context) error {
+	name := cmp.Or(f.Global.Output, f.Config.Output)
+	if !strings.Contains(name, "-file=") {
+		return nil
+	}
+	format, err := Interruptible(ctx, f.Format)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	f.taken.of, f.taken.format, f.taken.err = name, format, err
+	return nil
+}
+
+// NoWatch is the error about a format in which changes cannot be shown.
 func NoWatch(format output.Format) error {
 	return errs.Usagef("--watch cannot print %s", format.Name).WithFact("available", "table, wide, json").Suggest(errs.Option("--watch", "-o", "json"))
 }

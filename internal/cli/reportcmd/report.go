@@ -108,7 +108,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	prices, err := o.prices()
+	prices, err := factory.Interruptible(ctx, o.prices)
 	if err != nil {
 		return err
 	}

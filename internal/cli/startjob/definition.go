@@ -52,7 +52,7 @@ func (r *run) define(ctx context.Context) (definition, error) {
 	case o.File != "":
 		return r.readFile(ctx)
 	case o.Recipe != "":
-		return r.readRecipe()
+		return r.readRecipe(ctx)
 	case o.Template != "":
 		return described(r.named(ctx, o.Template))
 	case o.JobKind != "":
@@ -154,10 +154,12 @@ func (r *run) readSbatch(data []byte) (definition, error) {
 }
 
 // readRecipe reads a recipe of AWS's HyperPod recipes.
-func (r *run) readRecipe() (definition, error) {
+func (r *run) readRecipe(ctx context.Context) (definition, error) {
 	o := r.options
-	found, err := recipe.Read(o.Recipe, o.OverrideParameters, recipe.Options{
-		HyperPod: o.kindTemplate() == hyperPodTemplate, InstanceType: o.InstanceType})
+	found, err := factory.Interruptible(ctx, func() (recipe.Recipe, error) {
+		return recipe.Read(o.Recipe, o.OverrideParameters, recipe.Options{
+			HyperPod: o.kindTemplate() == hyperPodTemplate, InstanceType: o.InstanceType})
+	})
 	if err != nil {
 		return definition{}, err
 	}
