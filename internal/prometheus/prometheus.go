@@ -146,7 +146,7 @@ func (c *Client) ask(ctx context.Context, path string, values url.Values) ([]Ser
 }
 
 // errAnswer is the error of an answer that has another form.
-var errAnswer = errors.New("the answer is no vector and no matrix")
+var errAnswer = errors.New("the answer must be a vector or a matrix")
 
 // decode reads an answer. NaN and infinite values are left out.
 func decode(body []byte) ([]Series, error) {
