@@ -132,7 +132,7 @@ func TestManyJobs(t *testing.T) {
 	r := before()
 	for i := range 1000 {
 		r.Jobs = append(r.Jobs, simulate.Job{Namespace: "n", Name: fmt.Sprintf("job-%03d", i), Before: &simulate.JobState{State: simulate.Admitted}, After: &simulate.JobState{State: simulate.Waiting}})
-		r.Problems = append(r.Problems, simulate.Problem{Change: simulate.Added, Message: fmt.Sprintf("problem %d", i)})
+		r.Problems = append(r.Problems, simulate.Problem{Change: simulate.Added, Problem: quota.Problem{Message: fmt.Sprintf("problem %d", i)}})
 	}
 	short, wide := table(r, false), table(r, true)
 	notes := strings.Join(short.Notes, "\n")
