@@ -60,7 +60,9 @@ func TestFidelityV1beta1(t *testing.T) {
 // older are the scenarios for the older Kueue: topologies and trees were another API
 // version there, and it does not count devices of claims.
 func older() []scenario {
-	return slices.DeleteFunc(handMade(false), func(s scenario) bool { return s.nodes > 0 || len(s.cohorts) > 0 || s.target.claims != "" || s.target.claim != "" })
+	return slices.DeleteFunc(handMade(false), func(s scenario) bool {
+		return s.nodes > 0 || len(s.cohorts) > 0 || s.target.claims != "" || s.target.claim != ""
+	})
 }
 
 // TestFidelityDocumented holds docs/fidelity.md to the number of scenarios.
