@@ -37,12 +37,13 @@ Settings:
   HYPERPOD_CONFIRM      HYPERPOD_OUTPUT            HYPERPOD_SCHEDULER
   HYPERPOD_CONTEXT      HYPERPOD_PROMETHEUS        HYPERPOD_TEMPLATES_DIRECTORY
   HYPERPOD_QUIET        HYPERPOD_DEFAULT_TEMPLATE  HYPERPOD_REQUEST_TIMEOUT
-  HYPERPOD_PROMETHEUS_TOKEN_FILE                         HYPERPOD_COMPLETION_CACHE
+  HYPERPOD_PROMETHEUS_TOKEN_FILE                   HYPERPOD_COMPLETION_CACHE
 
   The setting confirm says when start-job prompts on a terminal: always (before
   it preempts jobs, and for a job that can never run), preempt (only before it
-  preempts jobs), or never. Completion keeps names that it read from a cluster for
-  the time of completion-cache (15s; 0: off), in files that only you can read.
+  preempts jobs), or never. The setting completion-cache says how long
+  completion keeps names of a cluster, in files that only you can read (15s; 0:
+  off).
 
 Terminal and folders:
   NO_COLOR              disable color and all other escape sequences
