@@ -12,9 +12,9 @@ import (
 
 var loaderName = regexp.MustCompile(`uploading through job (\S+)`)
 
-// uploadToClaim: Kueue admits the job that receives an upload, Kubernetes accepts its pod and the mounts of the job, and
-// nothing of it is left afterwards. KWOK reports no exit codes of commands and never ends their stdin, so every folder
-// seems to exist and no file is copied here; the copy is judged on the sandbox.
+// uploadToClaim: Kueue admits the job that receives an upload, Kubernetes runs its pod with the claim, and nothing of it is
+// left afterwards. KWOK reports no exit codes of commands and never ends their stdin, so the copy fails here; it is judged
+// on the sandbox. The job that mounts the folder comes from a client dry run.
 func uploadToClaim(t *testing.T, bed *cluster.Bed) {
 	giveKubelets(t, bed)
 	claim := func(name, mode string) []cluster.Object {
@@ -71,8 +71,8 @@ func uploadToClaim(t *testing.T, bed *cluster.Bed) {
 		return found[1]
 	}
 
-	r := admin.run(start("uploaded", "shared", "--wait", "--timeout", "120s")...)
-	if r.code != 0 {
+	r := admin.run(start("uploaded", "shared", "--timeout", "120s")...)
+	if r.code != 1 || !strings.Contains(r.stderr, "cannot run a command in pod") || !strings.Contains(r.stderr, "the job was not created") {
 		t.Fatalf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	loader := loaderOf(r)
@@ -82,6 +82,11 @@ func uploadToClaim(t *testing.T, bed *cluster.Bed) {
 			t.Errorf("no event %s in\n%s", want, events)
 		}
 	}
+	manifest := admin.ok(start("uploaded", "shared", "--dry-run=client", "-o", "yaml")...)
+	if _, err := bed.KubectlAs(t.Context(), bed.Kubeconfig, []byte(manifest), "create", "-n", engineers, "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
+	admin.ok("wait-job", "uploaded", "-n", engineers, "--for", "running", "--timeout", "60s")
 	mounts := kubectl("get", "pod", "uploaded-worker-0", "-o", `jsonpath={.status.phase} {.spec.volumes[?(@.persistentVolumeClaim.claimName=="shared")].name} {.spec.containers[0].volumeMounts[?(@.mountPath=="/code")].subPath} {.spec.containers[0].volumeMounts[?(@.mountPath=="/code")].readOnly}`)
 	if !regexp.MustCompile(`^Running \S+ hyperpod-code/[0-9a-f]{20} true$`).MatchString(mounts) {
 		t.Errorf("the job's pod has %q", mounts)
