@@ -37,6 +37,9 @@ func (r *results) fill(text string) (string, error) {
 		if !found || !ended {
 			return "", fmt.Errorf("no place for the table %s", name)
 		}
+		if r.Machine.Processors == 0 {
+			table = "`make bench` fills this table.\n"
+		}
 		text = before + begin + "\n" + table + "\n<!-- end -->" + after
 	}
 	return text, nil

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 )
 
@@ -192,8 +193,9 @@ func (c *cluster) create(name string) {
 		"resources": map[string]any{"requests": map[string]any{"cpu": "100m"}}}}}}
 	c.request(http.MethodPost, jobsPath, map[string]any{
 		"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
-		"metadata": map[string]any{"name": name, "namespace": namespace, "labels": map[string]any{"kueue.x-k8s.io/queue-name": namespace + "-localqueue"}},
-		"spec":     map[string]any{"pytorchReplicaSpecs": map[string]any{"Worker": map[string]any{"replicas": 1, "restartPolicy": "OnFailure", "template": template}}}})
+		"metadata": map[string]any{"name": name, "namespace": namespace, "labels": map[string]any{"kueue.x-k8s.io/queue-name": namespace + "-localqueue"},
+			"annotations": map[string]any{kinds.DurationAnnotation: "100h"}}, // longer than the test; by default a job ends after an hour
+		"spec": map[string]any{"pytorchReplicaSpecs": map[string]any{"Worker": map[string]any{"replicas": 1, "restartPolicy": "OnFailure", "template": template}}}})
 }
 
 func (c *cluster) remove(name string) {
