@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
@@ -58,12 +56,8 @@ func (b *bench) sizes(ctx context.Context, size string, from *fixture.Server, co
 	if err != nil {
 		return err
 	}
-	api := taken.Handler()
-	var requests, answered atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		api.ServeHTTP(&tallied{w, &answered}, r)
-	}))
+	api := &fixture.Counter{API: taken.Handler()}
+	server := httptest.NewServer(api)
 	defer server.Close()
 	kubeconfig := filepath.Join(b.dir, "scale.kubeconfig")
 	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: b\nclusters: [{name: b, cluster: {server: %q}}]\n"+
@@ -80,8 +74,7 @@ func (b *bench) sizes(ctx context.Context, size string, from *fixture.Server, co
 		var walls []time.Duration
 		p := point{Cluster: size, Command: c.name}
 		for round := range scaleRuns + 1 { // the first, which is not counted, learns the served versions
-			requests.Store(0)
-			answered.Store(0)
+			api.Reset()
 			u, err := once(ctx, env, c.args)
 			if err != nil {
 				return fmt.Errorf("%s: %w", size, err)
@@ -90,24 +83,9 @@ func (b *bench) sizes(ctx context.Context, size string, from *fixture.Server, co
 				walls, p.MemoryMB = append(walls, u.wall), max(p.MemoryMB, u.rssMB)
 			}
 		}
-		p.WallMs, p.Requests, p.AnswerKB = ms(median(walls)), int(requests.Load()), int(answered.Load()/1000)
+		p.WallMs, p.Requests, p.AnswerKB = ms(median(walls)), int(api.Requests.Load()), int(api.Bytes.Load()/1000)
 		b.results.Scale = append(b.results.Scale, p)
 		fmt.Printf("%-16s %-44s %8.1f %8.0f %9d %10d\n", size, c.name, p.WallMs, p.MemoryMB, p.Requests, p.AnswerKB)
 	}
 	return nil
 }
-
-// tallied counts the bytes of answers.
-type tallied struct {
-	http.ResponseWriter
-	n *atomic.Int64
-}
-
-// Write implements io.Writer.
-func (t *tallied) Write(p []byte) (int, error) {
-	t.n.Add(int64(len(p)))
-	return t.ResponseWriter.Write(p)
-}
-
-// Unwrap is for http.ResponseController.
-func (t *tallied) Unwrap() http.ResponseWriter { return t.ResponseWriter }

@@ -17,7 +17,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -121,11 +120,8 @@ func within(t *testing.T, what string, now, was int) {
 // count runs a command once to learn the served versions, and once more to count.
 func count(t *testing.T, api http.Handler, args []string, exit errs.Exit) counts {
 	t.Helper()
-	var requests, answered atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		api.ServeHTTP(&counted{w, &answered}, r)
-	}))
+	counter := &fixture.Counter{API: api}
+	server := httptest.NewServer(counter)
 	defer server.Close()
 	home := t.TempDir()
 	kubeconfig := filepath.Join(home, "kubeconfig")
@@ -143,27 +139,14 @@ func count(t *testing.T, api http.Handler, args []string, exit errs.Exit) counts
 		}
 	}
 	run()
-	requests.Store(0)
-	answered.Store(0)
+	counter.Reset()
 	// Without a collector, the pools of the standard library stay filled.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	run()
 	runtime.ReadMemStats(&after)
-	return counts{int(requests.Load()), int(answered.Load()) / 1000, int(after.Mallocs - before.Mallocs), int(after.TotalAlloc-before.TotalAlloc) / 1000}
-}
-
-// counted counts the bytes of answers.
-type counted struct {
-	http.ResponseWriter
-	n *atomic.Int64
-}
-
-// Write implements io.Writer.
-func (c *counted) Write(p []byte) (int, error) {
-	c.n.Add(int64(len(p)))
-	return c.ResponseWriter.Write(p)
+	return counts{int(counter.Requests.Load()), int(counter.Bytes.Load()) / 1000, int(after.Mallocs - before.Mallocs), int(after.TotalAlloc-before.TotalAlloc) / 1000}
 }
 
 // initialized is a line of GODEBUG=inittrace=1.

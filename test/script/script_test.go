@@ -5,7 +5,9 @@ package script
 
 import (
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -15,6 +17,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup: commands of the scripts would inherit that
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	startgc.Restore() // start/quick looks at the start of this binary
 	hyperpod := func() {
 		documents, end := recordDocuments()

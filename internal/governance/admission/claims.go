@@ -48,7 +48,7 @@ func (e *Engine) needsDevices(w *kueue.Workload) bool {
 // demandOf follows the part about devices of Reconcile in Kueue's workload_controller.go. What a workload with quota
 // holds is in its status.
 func (e *Engine) demandOf(ctx context.Context, w *kueue.Workload) deviceDemand {
-	if !e.needsDevices(w) {
+	if workload.HasQuotaReservation(w) {
 		return deviceDemand{}
 	}
 	return e.devicesOf(ctx, w)
@@ -126,7 +126,7 @@ func (e *Engine) reconcileDevices(ctx context.Context, w *kueue.Workload) bool {
 		return false
 	}
 	key := workload.Key(w)
-	if d := e.demandOf(ctx, w); d.refused.reason != "" {
+	if d := e.devicesOf(ctx, w); d.refused.reason != "" {
 		e.queues.DeleteWorkload(e.log, key)
 		delete(e.todo, key)
 		e.block(key, workload.UnadmittedWorkloadReasonWithFallback(d.refused.reason, kueue.WorkloadInadmissible), d.refused.reason, d.refused.message)

@@ -24,15 +24,15 @@ func (l *loader) devices(ctx context.Context) {
 	}
 	in := l.out
 	var wg crash.Group
-	var classes, slices, templates bool
+	var classes, published, templates bool
 	wg.Go(func() { in.DeviceClasses, classes = all(ctx, l, kinds.DeviceClass, deviceClass) })
-	wg.Go(func() { in.DeviceSlices, slices = all(ctx, l, kinds.ResourceSlice, deviceSlice) })
+	wg.Go(func() { in.DeviceSlices, published = all(ctx, l, kinds.ResourceSlice, deviceSlice) })
 	wg.Go(func() { in.ClaimTemplates, templates = all(ctx, l, kinds.ResourceClaimTemplate, claimTemplate) })
 	wg.Wait()
 	for _, k := range []struct {
 		kinds.Resource
 		read bool
-	}{{kinds.DeviceClass, classes}, {kinds.ResourceSlice, slices}, {kinds.ResourceClaimTemplate, templates}} {
+	}{{kinds.DeviceClass, classes}, {kinds.ResourceSlice, published}, {kinds.ResourceClaimTemplate, templates}} {
 		if !k.read {
 			in.unreadDevices = append(in.unreadDevices, k.Kind)
 		}
