@@ -62,16 +62,16 @@ func (b *bench) aws(ctx context.Context) error {
 		requests := 0
 		for i := range b.runs + 1 { // the first run, which is not counted, fills the cache
 			before := len(s.Calls())
-			took, err := once(ctx, env, append([]string{b.hyperpod}, c.args...))
+			took, err := b.once(ctx, env, append([]string{b.hyperpod}, c.args...))
 			if err != nil {
 				return fmt.Errorf("%s: %w", strings.Join(c.args, " "), err)
 			}
 			if i > 0 {
-				walls = append(walls, took.wall)
+				walls = append(walls, took.Wall)
 				requests = len(s.Calls()) - before
 			}
 		}
-		b.results.add(c.name+", an account with 50 clusters, 50 ms for each answer", ms(median(walls)), "ms", ms(c.budget))
+		b.part.add(c.name+", an account with 50 clusters, 50 ms for each answer", ms(median(walls)), "ms", ms(c.budget))
 		budget := "-"
 		if c.budget > 0 {
 			budget = fmt.Sprint(c.budget.Milliseconds())

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -13,13 +12,9 @@ func rewrite(path, figures string) error {
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(figures)
+	r, err := readResults(figures)
 	if err != nil {
 		return err
-	}
-	var r results
-	if err := json.Unmarshal(data, &r); err != nil {
-		return fmt.Errorf("%s: %w", figures, err)
 	}
 	out, err := r.fill(string(text))
 	if err != nil {
@@ -47,29 +42,39 @@ func (r *results) fill(text string) (string, error) {
 
 func (r *results) machine() string {
 	m := r.Machine
-	return fmt.Sprintf("%d processors (%s), %s/%s, %s. Load at the end of the run (processes that run or want to): %s.\n", m.Processors, m.Processor, m.OS, m.Arch, m.Go, m.Load)
+	var loads []string
+	for _, p := range r.Parts {
+		loads = append(loads, p.Name+" "+p.Load)
+	}
+	return fmt.Sprintf("%d processors (%s), %s/%s, %s. Load at the end of each part (processes that run or want to): %s.\n", m.Processors, m.Processor, m.OS, m.Arch, m.Go, strings.Join(loads, ", "))
 }
 
 func (r *results) ratios() string {
 	t := table("what", "against", "ratio", "goal", "")
-	for _, x := range r.Ratios {
-		t.row(code(x.Of), code(x.Against), fmt.Sprintf("%.2f", x.Ratio), limit(x.Budget, 2), verdictOf(x.Ratio, x.Budget))
+	for _, part := range r.Parts {
+		for _, x := range part.Ratios {
+			t.row(code(x.Of), code(x.Against), fmt.Sprintf("%.2f", x.Ratio), limit(x.Budget, 2), verdictOf(x.Ratio, x.Budget))
+		}
 	}
 	return t.String()
 }
 
 func (r *results) measures() string {
 	t := table("what", "measured", "goal", "")
-	for _, m := range r.Measures {
-		t.row(code(m.What), number(m.Value)+" "+m.Unit, limit(m.Budget, 0), verdictOf(m.Value, m.Budget))
+	for _, part := range r.Parts {
+		for _, m := range part.Measures {
+			t.row(code(m.What), number(m.Value)+" "+m.Unit, limit(m.Budget, 0), verdictOf(m.Value, m.Budget))
+		}
 	}
 	return t.String()
 }
 
 func (r *results) scale() string {
 	t := table("cluster", "command", "time", "memory", "requests", "read")
-	for _, p := range r.Scale {
-		t.row(p.Cluster, code(p.Command), fmt.Sprintf("%.0f ms", p.WallMs), fmt.Sprintf("%.0f MB", p.MemoryMB), fmt.Sprint(p.Requests), fmt.Sprintf("%.1f MB", float64(p.AnswerKB)/1000))
+	for _, part := range r.Parts {
+		for _, p := range part.Scale {
+			t.row(p.Cluster, code(p.Command), fmt.Sprintf("%.0f ms", p.WallMs), fmt.Sprintf("%.0f MB", p.MemoryMB), fmt.Sprint(p.Requests), fmt.Sprintf("%.1f MB", float64(p.AnswerKB)/1000))
+		}
 	}
 	return t.String()
 }

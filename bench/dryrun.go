@@ -67,7 +67,7 @@ func (b *bench) dryRun(ctx context.Context) error {
 		}
 	}
 	for _, r := range all {
-		b.results.add("start-job --dry-run --snapshot FILE, 100 queues, 6,000 workloads, "+r.name, ms(median(r.walls)), "ms", ms(r.budget))
+		b.part.add("start-job --dry-run --snapshot FILE, 100 queues, 6,000 workloads, "+r.name, ms(median(r.walls)), "ms", ms(r.budget))
 		fmt.Printf("%-54s %8.1f %8.1f %10.0f %9.2f\n", r.name, ms(median(r.walls)), ms(slices.Min(r.walls)), ms(r.budget), float64(median(r.walls))/float64(r.budget))
 	}
 	return nil

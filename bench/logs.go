@@ -7,12 +7,12 @@ import (
 	"io"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/bench/usage"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
 
@@ -30,7 +30,7 @@ type follower struct {
 
 // logUse is what following cost, and what came of it.
 type logUse struct {
-	usage
+	usage.Usage
 	lost, twice int
 	first       time.Duration // from the API's first byte to the first line
 }
@@ -55,19 +55,19 @@ func (b *bench) logs(ctx context.Context, d time.Duration) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", f.name, err)
 			}
-			cpu[i] += u.cpu
+			cpu[i] += u.CPU
 			if f.ends {
-				ours.lost, ours.twice, ours.rssMB, ours.first = max(ours.lost, u.lost), max(ours.twice, u.twice), max(ours.rssMB, u.rssMB), max(ours.first, u.first)
+				ours.lost, ours.twice, ours.RSSMB, ours.first = max(ours.lost, u.lost), max(ours.twice, u.twice), max(ours.RSSMB, u.RSSMB), max(ours.first, u.first)
 			}
-			fmt.Printf("%-12s %8.0f %8.0f %6d %6d %14.1f\n", f.name, ms(u.cpu), u.rssMB, u.lost, u.twice, ms(u.first))
+			fmt.Printf("%-12s %8.0f %8.0f %6d %6d %14.1f\n", f.name, ms(u.CPU), u.RSSMB, u.lost, u.twice, ms(u.first))
 		}
 	}
-	b.results.Ratios = append(b.results.Ratios, ratioOf{fmt.Sprintf("get-log -f, %d pods, %d lines/s: CPU", logPods, logRate), "stern", float64(cpu[1]) / float64(cpu[0]), 1.5})
+	b.part.Ratios = append(b.part.Ratios, ratioOf{fmt.Sprintf("get-log -f, %d pods, %d lines/s: CPU", logPods, logRate), "stern", float64(cpu[1]) / float64(cpu[0]), 1.5})
 	fmt.Printf("CPU against stern's: %.2f (budget 1.5); budgets: nothing lost or twice, 100 MB, 50 ms\n", float64(cpu[1])/float64(cpu[0]))
 	name := fmt.Sprintf("get-log -f, %d pods, %d lines/s: ", logPods, logRate)
-	b.results.add(name+"lines lost or twice", float64(ours.lost+ours.twice), "lines", 0)
-	b.results.add(name+"memory", ours.rssMB, "MB", 100)
-	b.results.add(name+"first line after the API's first byte", ms(ours.first), "ms", 50)
+	b.part.add(name+"lines lost or twice", float64(ours.lost+ours.twice), "lines", 0)
+	b.part.add(name+"memory", ours.RSSMB, "MB", 100)
+	b.part.add(name+"first line after the API's first byte", ms(ours.first), "ms", 50)
 	return nil
 }
 
@@ -85,7 +85,8 @@ func (b *bench) followLogs(ctx context.Context, f follower, d time.Duration) (lo
 	}
 	ctx, cancel := context.WithTimeout(ctx, d+time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, f.args[0], f.args[1:]...)
+	into := filepath.Join(b.dir, "logs-usage.json")
+	cmd := b.measured(ctx, into, f.args)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+b.dir, "XDG_CACHE_HOME="+b.dir, "XDG_CONFIG_HOME="+b.dir)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -101,8 +102,11 @@ func (b *bench) followLogs(ctx context.Context, f follower, d time.Duration) (lo
 	if err != nil && f.ends {
 		return logUse{}, err
 	}
-	state := cmd.ProcessState
-	u := logUse{usage: usage{cpu: state.UserTime() + state.SystemTime(), rssMB: rssMB(state)}}
+	used, err := readUsage(into)
+	if err != nil {
+		return logUse{}, err
+	}
+	u := logUse{Usage: used}
 	u.lost, u.twice, u.first = count.result()
 	return u, nil
 }

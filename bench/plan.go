@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/bench/usage"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
@@ -45,14 +46,14 @@ func (b *bench) plan(ctx context.Context) error {
 		var walls, cpus []time.Duration
 		rss := 0.0
 		for range b.runs {
-			u, err := changes(ctx, env, append([]string{b.hyperpod, "governance", "plan", "-f", c.teams, "--snapshot", c.file, "-o", "json"}, c.more...))
+			u, err := b.changes(ctx, env, append([]string{b.hyperpod, "governance", "plan", "-f", c.teams, "--snapshot", c.file, "-o", "json"}, c.more...))
 			if err != nil {
 				return err
 			}
-			walls, cpus, rss = append(walls, u.wall), append(cpus, u.cpu), max(rss, u.rssMB)
+			walls, cpus, rss = append(walls, u.Wall), append(cpus, u.CPU), max(rss, u.RSSMB)
 		}
-		b.results.add("governance plan --snapshot FILE, 100 teams, 6,000 workloads, "+c.name, ms(median(walls)), "ms", ms(c.wall))
-		b.results.add("its memory", rss, "MB", c.memory)
+		b.part.add("governance plan --snapshot FILE, 100 teams, 6,000 workloads, "+c.name, ms(median(walls)), "ms", ms(c.wall))
+		b.part.add("its memory", rss, "MB", c.memory)
 		fmt.Printf("%-28s %8.0f %8.0f %8.0f %8.0f %10.0f %10.0f\n", c.name, ms(median(walls)), ms(slices.Min(walls)), ms(median(cpus)), rss, ms(c.wall), c.memory)
 	}
 	return nil
@@ -82,8 +83,8 @@ func (b *bench) planned(ctx context.Context, env []string, name string, cluster 
 }
 
 // changes runs a plan that finds changes: exit code 3.
-func changes(ctx context.Context, env, args []string) (usage, error) {
-	u, err := once(ctx, env, args)
+func (b *bench) changes(ctx context.Context, env, args []string) (usage.Usage, error) {
+	u, err := b.once(ctx, env, args)
 	exit := new(exec.ExitError)
 	if errors.As(err, &exit) && exit.ExitCode() == 3 {
 		return u, nil

@@ -67,13 +67,13 @@ func (b *bench) quota(ctx context.Context) error {
 // at a rate that it sets itself, whatever the machine: one run is enough.
 func (b *bench) throttled(ctx context.Context, title string, env []string, all []contender, medians []time.Duration, goals ...goal) error {
 	theirs := contender{"kueuectl list workload -A", []string{b.kueuectl, "list", "workload", "-A"}}
-	took, err := once(ctx, env, theirs.args)
+	took, err := b.once(ctx, env, theirs.args)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-44s %8.1f %8s %8.1f %8.0f (one run)\n", theirs.name, ms(took.wall), "", ms(took.cpu), took.rssMB)
-	b.results.Figures = append(b.results.Figures, figure{title, theirs.name, ms(took.wall), ms(took.wall), ms(took.cpu), took.rssMB})
-	all, medians = append(slices.Clone(all), theirs), append(slices.Clone(medians), took.wall)
+	fmt.Printf("%-44s %8.1f %8s %8.1f %8.0f (one run)\n", theirs.name, ms(took.Wall), "", ms(took.CPU), took.RSSMB)
+	b.part.Figures = append(b.part.Figures, figure{title, theirs.name, ms(took.Wall), ms(took.Wall), ms(took.CPU), took.RSSMB})
+	all, medians = append(slices.Clone(all), theirs), append(slices.Clone(medians), took.Wall)
 	for _, g := range goals {
 		b.judge(g, all, medians)
 	}

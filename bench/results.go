@@ -2,14 +2,25 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 )
 
 // results are what the comparisons measured, for programs and for later.
 type results struct {
-	Machine  machine
+	Machine machine
+	Parts   []part
+}
+
+// part is what one part of the bench measured, in the run that measured it last.
+type part struct {
+	Name     string
+	Load     string // at its end: processes that run or want to
 	Figures  []figure
 	Ratios   []ratioOf
 	Measures []measure
@@ -32,8 +43,8 @@ type point struct {
 
 // machine says where the figures were measured; they mean little without it.
 type machine struct {
-	OS, Arch, Processor, Load, Go string
-	Processors                    int
+	OS, Arch, Processor, Go string
+	Processors              int
 }
 
 // figure is one contender of a comparison: medians, and the most memory of its runs.
@@ -49,8 +60,8 @@ type ratioOf struct {
 }
 
 // add keeps a figure that has no peer.
-func (r *results) add(what string, value float64, unit string, budget float64) {
-	r.Measures = append(r.Measures, measure{what, unit, value, budget})
+func (p *part) add(what string, value float64, unit string, budget float64) {
+	p.Measures = append(p.Measures, measure{what, unit, value, budget})
 }
 
 // processor is the model of the first processor, "" where Linux's file does not say.
@@ -65,15 +76,45 @@ func processor() string {
 	return strings.TrimSpace(line)
 }
 
-// write replaces the file, after each part, so that a run that is interrupted leaves its figures.
-func (r *results) write(file string) error {
+// write puts a part into the file, in the place of its last run. The other parts stay, if the machine is the same.
+func write(file string, p part) error {
 	if file == "" {
 		return nil
 	}
-	r.Machine = machine{runtime.GOOS, runtime.GOARCH, processor(), strings.TrimPrefix(load(), "; load "), runtime.Version(), runtime.NumCPU()}
-	data, err := json.MarshalIndent(r, "", " ")
+	here := machine{runtime.GOOS, runtime.GOARCH, processor(), runtime.Version(), runtime.NumCPU()}
+	p.Load = strings.TrimPrefix(load(), "; load ")
+	all, err := readResults(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if all.Machine != here {
+		all = results{Machine: here}
+	}
+	all.put(p)
+	data, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(file, append(data, '\n'), 0o644)
+}
+
+// put replaces the part of the same name, or adds one.
+func (r *results) put(p part) {
+	if i := slices.IndexFunc(r.Parts, func(old part) bool { return old.Name == p.Name }); i >= 0 {
+		r.Parts[i] = p
+		return
+	}
+	r.Parts = append(r.Parts, p)
+}
+
+func readResults(file string) (results, error) {
+	var r results
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("%s: %w", file, err)
+	}
+	return r, nil
 }

@@ -75,16 +75,16 @@ func (b *bench) sizes(ctx context.Context, size string, from *fixture.Server, co
 		p := point{Cluster: size, Command: c.name}
 		for round := range scaleRuns + 1 { // the first, which is not counted, learns the served versions
 			api.Reset()
-			u, err := once(ctx, env, c.args)
+			u, err := b.once(ctx, env, c.args)
 			if err != nil {
 				return fmt.Errorf("%s: %w", size, err)
 			}
 			if round > 0 {
-				walls, p.MemoryMB = append(walls, u.wall), max(p.MemoryMB, u.rssMB)
+				walls, p.MemoryMB = append(walls, u.Wall), max(p.MemoryMB, u.RSSMB)
 			}
 		}
 		p.WallMs, p.Requests, p.AnswerKB = ms(median(walls)), int(api.Requests.Load()), int(api.Bytes.Load()/1000)
-		b.results.Scale = append(b.results.Scale, p)
+		b.part.Scale = append(b.part.Scale, p)
 		fmt.Printf("%-16s %-44s %8.1f %8.0f %9d %10d\n", size, c.name, p.WallMs, p.MemoryMB, p.Requests, p.AnswerKB)
 	}
 	return nil

@@ -92,7 +92,7 @@ func (b *bench) verdict(ctx context.Context, queues int) error {
 			}
 			asked, submitted, reason = append(asked, before), append(submitted, after), answer
 		}
-		b.results.Ratios = append(b.results.Ratios, ratioOf{"start-job --dry-run, 600 workloads, " + q.what, "submitting it and waiting for Kueue's condition",
+		b.part.Ratios = append(b.part.Ratios, ratioOf{"start-job --dry-run, 600 workloads, " + q.what, "submitting it and waiting for Kueue's condition",
 			float64(median(asked)) / float64(median(submitted)), 1})
 		fmt.Printf("%-24s %18.1f %18.1f %7.2f   %s %s\n", q.what, ms(median(submitted)), ms(median(asked)),
 			float64(median(asked))/float64(median(submitted)), q.status, reason)
@@ -148,8 +148,10 @@ func (q question) submit(ctx context.Context, bed *cluster.Bed, env []string, na
 	}
 	defer watch.Close()
 	start := time.Now()
-	if _, err := once(ctx, env, args); err != nil {
-		return 0, "", err
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return 0, "", fmt.Errorf("%w: %s", err, out)
 	}
 	workload, c, err := untilSaid(watch, name)
 	took := time.Since(start)
