@@ -164,7 +164,12 @@ func (v *Verdict) UnreadKind() (kinds.Resource, bool) {
 	case AdmissionCheckAbsent:
 		r = kinds.AdmissionCheck
 	}
-	return r, v.Quota.Status == StatusFailed && slices.ContainsFunc(v.Missing, func(m state.Unread) bool { return m.Resource == r.FullName() })
+	return r, v.Quota.Status == StatusFailed && v.Unread(r)
+}
+
+// Unread reports whether objects of a kind could not be read.
+func (v *Verdict) Unread(r kinds.Resource) bool {
+	return slices.ContainsFunc(v.Missing, func(m state.Unread) bool { return m.Resource == r.FullName() })
 }
 
 // NotInFile returns a kind that a layer needs and that the file lacks, which does not

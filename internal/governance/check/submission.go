@@ -37,7 +37,9 @@ func (c *Checker) describe(wl *kueue.Workload, v *Verdict) {
 	}
 	switch {
 	case v.Tried("Queue"):
-	case c.unread(kinds.LocalQueue) && lq == nil && j.Queue != "":
+	case c.unread(kinds.LocalQueue) && j.Queue == "":
+		step(Step{Check: "Queue", Status: StatusUnknown, Code: QueuesUnread, Name: wl.Namespace, Fix: &lint.Fix{Field: lint.Queue}})
+	case c.unread(kinds.LocalQueue) && lq == nil:
 		queue(StatusUnknown, QueuesUnread, wl.Namespace)
 	case j.Queue == "" && len(c.In.LocalQueues) > 0:
 		step(Step{Check: "Queue", Status: StatusUnknown, Code: NoQueue, Fix: &lint.Fix{Field: lint.Queue}})

@@ -26,7 +26,7 @@ func Fill(v *check.Verdict, render Render) {
 		}
 	}
 	if q := &v.Quota; q.Message == "" {
-		q.Message = skipped(q)
+		q.Message = skipped(v)
 	}
 	if n := &v.Nodes; n.Message == "" {
 		n.Message = nodesMessage(v)

@@ -246,7 +246,8 @@ func shortLines(v *check.Verdict) (out []check.Line) {
 }
 
 // skipped returns why quota does not apply, or why Kueue suspends the job.
-func skipped(q *check.Quota) string {
+func skipped(v *check.Verdict) string {
+	q := &v.Quota
 	switch {
 	case q.Detail == check.NoQueueLabel:
 		return "the job has no queue, and Kueue keeps such jobs suspended (manageJobsWithoutQueueName)"
@@ -254,6 +255,8 @@ func skipped(q *check.Quota) string {
 		return "the job has no pods: Kueue has nothing to admit"
 	case q.Skipped == check.NoKueue:
 		return "this cluster has no Kueue"
+	case q.Skipped == check.NoQueue && v.Unread(kinds.LocalQueue):
+		return "the queue of the job is unknown: " + whyUnread(v, kinds.LocalQueue)
 	case q.Skipped == check.NoQueue:
 		return "the job has no queue: Kueue does not manage it"
 	}
