@@ -375,7 +375,12 @@ func (m *model) helpText() string {
 	if !m.readOnly {
 		lines = append(lines, "s  u           suspend, unsuspend the job", "P              change its priority class", "c              cancel it")
 	}
-	lines = append(lines, "q, Ctrl-C      quit", "", "any key closes this page")
+	lines = append(lines, "q, Ctrl-C      quit", "", "ETA            when a waiting job starts; ~ from the known ends of jobs before it; ? no known end",
+		"?              not known, or no permission to read it")
+	if bars := m.view().Bars; len(bars) > 0 {
+		lines = append(lines, "bars           "+m.io.Legend(bars...))
+	}
+	lines = append(lines, "", "any key closes this page")
 	for i := range lines {
 		lines[i] = cut(lines[i], m.io.Width)
 	}
