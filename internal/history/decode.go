@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// decoder reads lines. What it returns shares the memory of the text; keeper copies what stays.
+// decoder reads the lines of a segment. What it returns shares the memory of the text; keeper copies what stays.
 type decoder struct {
 	amountsOf map[string]map[string]int64
 
+	jobs   int    // in the segment so far
 	entry  string // the rest of the entry
 	failed bool
 }
@@ -33,7 +34,7 @@ func (d *decoder) line(text string) (line, error) {
 		case 'T':
 			l.Time, l.Pace = d.int(), d.int()
 		case 'J':
-			l.Jobs = append(l.Jobs, jobLine{d.id(), Job{UID: d.text(), Namespace: d.text(), Name: d.text(), Kind: d.text(), Team: d.text(), Owner: d.text(),
+			l.Jobs = append(l.Jobs, jobLine{d.newID(), Job{UID: d.text(), Namespace: d.text(), Name: d.text(), Kind: d.text(), Team: d.text(), Owner: d.text(),
 				Project: d.text(), Priority: d.text(), InstanceType: d.text(), Devices: d.amounts()}})
 		case 'C':
 			l.Changes = append(l.Changes, changeLine{d.id(), Change{Time: unix(d.int()), Phase: Phase(d.text()), Reason: d.text(), Borrowed: d.amounts()}})
@@ -89,14 +90,25 @@ func (d *decoder) int() int64 {
 	return n
 }
 
-// id reads the number of a job. A segment has fewer jobs than bytes.
+// id reads the number of a job that the segment has named.
 func (d *decoder) id() int {
 	n := d.int()
-	d.failed = d.failed || n < 0 || n > 2*maxSegment
+	d.failed = d.failed || n < 0 || n >= int64(d.jobs)
 	if d.failed {
 		return 0
 	}
 	return int(n)
+}
+
+// newID reads the number of a job that the segment names. Numbers have no gaps, so that a damaged one cannot make a reader
+// reserve memory for jobs that do not exist.
+func (d *decoder) newID() int {
+	d.jobs++
+	n := d.id()
+	if n < d.jobs-1 { // named again
+		d.jobs--
+	}
+	return n
 }
 
 func (d *decoder) text() string { return plain(d.field()) }
