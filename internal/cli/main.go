@@ -147,8 +147,8 @@ func report(ctx context.Context, f *factory.Factory, cmd *cobra.Command, err err
 	if f.Global.ErrorFormat == factory.ErrorJSON {
 		printError(f, advised(f, cmd, end))
 	} else {
-		text, _ := strings.CutPrefix(errs.Text(advised(f, cmd, end), false), "Error: ")
-		fmt.Fprint(f.IO.Err, output.SafeLines(text))
+		text, _ := strings.CutPrefix(f.IO.ErrorText(advised(f, cmd, end), false), "Error: ")
+		fmt.Fprint(f.IO.Err, text)
 	}
 	return errs.Interrupted
 }
@@ -161,7 +161,7 @@ func printError(f *factory.Factory, err error) {
 			return
 		}
 	}
-	fmt.Fprint(f.IO.Err, output.SafeLines(errs.Text(err, f.Global.Debug)))
+	fmt.Fprint(f.IO.Err, f.IO.ErrorText(err, f.Global.Debug))
 }
 
 // wantsJSONErrors reports --error-format json on a command line that may be wrong.

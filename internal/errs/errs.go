@@ -155,20 +155,44 @@ func FileReason(err error) string {
 // debug the chain of causes follows.
 func Text(err error, debug bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Error: %s\n", err.Error())
-	var e *Error
-	if errors.As(err, &e) {
-		writeDetails(&b, e)
-	}
-	if debug {
-		writeCauses(&b, err)
+	for _, l := range Lines(err, debug) {
+		b.WriteString(l.String() + "\n")
 	}
 	return b.String()
 }
 
-// writeCauses writes the causes of err.
-func writeCauses(b *strings.Builder, err error) {
-	eachCause(err, func(text string) { writeLine(b, len(causedBy)+1, causedBy, text) })
+// Line is a line of an error as people see it.
+type Line struct {
+	// Head is what stands before Text: a label and blanks.
+	Head, Text string
+	// Pasted means that Text is a command line to paste. Note says what it does.
+	Pasted bool
+	Note   string
+}
+
+// String returns the whole line.
+func (l Line) String() string {
+	text := l.Head + l.Text
+	if l.Note != "" {
+		text += noteMark + l.Note
+	}
+	return strings.TrimRight(text, " ")
+}
+
+// Lines returns the lines of an error: what failed and why, then facts and suggestions with their labels, and with
+// debug the chain of causes.
+func Lines(err error, debug bool) (out []Line) {
+	head := "Error: "
+	for text := range strings.SplitSeq(err.Error(), "\n") {
+		out, head = append(out, Line{Head: head, Text: text}), ""
+	}
+	if e := new(Error); errors.As(err, &e) {
+		out = append(out, e.details()...)
+	}
+	if debug {
+		eachCause(err, func(text string) { out = append(out, labelled(len(causedBy)+1, causedBy, text)...) })
+	}
+	return out
 }
 
 // eachCause calls f for the causes of err, depth first where there are several.
@@ -190,18 +214,17 @@ func eachCause(err error, f func(text string)) {
 
 const causedBy = "caused by:"
 
-// writeLine writes a label, padded to a number of columns, and a text, whose
-// further lines are indented alike.
-func writeLine(b *strings.Builder, columns int, label, text string) {
-	for i, part := range strings.Split(text, "\n") {
-		if i > 0 {
-			label = ""
-		}
-		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-*s%s", columns, label, part), " ") + "\n")
+// labelled returns a text behind a label, padded to a number of columns. Further lines of the text are indented alike.
+func labelled(columns int, label, text string) (out []Line) {
+	for part := range strings.SplitSeq(text, "\n") {
+		out = append(out, Line{Head: fmt.Sprintf("  %-*s", columns, label), Text: part})
+		label = ""
 	}
+	return out
 }
 
-func writeDetails(b *strings.Builder, e *Error) {
+// details returns the lines of the facts and suggestions.
+func (e *Error) details() (out []Line) {
 	columns := 0
 	for _, f := range e.Facts {
 		columns = max(columns, len(f.Label+":  "))
@@ -210,13 +233,14 @@ func writeDetails(b *strings.Builder, e *Error) {
 		columns = max(columns, len("try:  "))
 	}
 	for _, f := range e.Facts {
-		writeLine(b, columns, f.Label+":", f.Text)
+		out = append(out, labelled(columns, f.Label+":", f.Text)...)
 	}
 	label := "try:"
 	for _, t := range e.Try {
-		writeLine(b, columns, label, t.String())
+		out = append(out, Line{Head: fmt.Sprintf("  %-*s", columns, label), Text: t.WithNote("").String(), Pasted: true, Note: t.Note})
 		label = ""
 	}
+	return out
 }
 
 // Several holds errors about several things. Each is printed on its own, in this order. The exit code is that

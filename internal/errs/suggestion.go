@@ -87,6 +87,9 @@ func (s Suggestion) own() (own, rest []string) {
 	return s.Args, nil
 }
 
+// noteMark separates a line from its note, which a shell takes for a comment.
+const noteMark = "   # "
+
 // String returns the line as it can be pasted into a shell.
 func (s Suggestion) String() string {
 	line := words.ShellWords(s.Args)
@@ -94,7 +97,7 @@ func (s Suggestion) String() string {
 		line = strings.TrimSuffix(cmp.Or(s.Program, program)+" "+line, " ")
 	}
 	if s.Note != "" {
-		line += "   # " + s.Note
+		line += noteMark + s.Note
 	}
 	return line
 }

@@ -73,7 +73,11 @@ func (p *Progress) Done(last string) {
 	p.clear()
 	p.text = ""
 	if last != "" && !p.quiet {
-		_, _ = io.WriteString(p.out, SafeLines(last)+"\n")
+		width := 0
+		if p.inline {
+			width = p.width
+		}
+		_, _ = io.WriteString(p.out, strings.Join(Sentences([]string{last}, width), "\n")+"\n")
 	}
 }
 

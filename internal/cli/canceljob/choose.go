@@ -222,7 +222,9 @@ func (t target) describe(now time.Time) string {
 }
 
 // line prints a line above the prompt.
-func (o *Options) line(text string) { fmt.Fprintln(o.Factory.IO.Err, output.Safe(text)) }
+func (o *Options) line(text string) {
+	fmt.Fprint(o.Factory.IO.Err, o.Factory.IO.Lines([]errs.Line{{Text: output.Safe(text)}}))
+}
 
 // confirmed returns the jobs that the user confirms. It prompts on a terminal, with -A for
 // each team. Without a terminal, names need no confirmation, and a choice needs --yes.

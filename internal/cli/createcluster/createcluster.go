@@ -116,7 +116,7 @@ func Run(ctx context.Context, o *Options) error {
 			}
 		}
 	} else {
-		f.Notef("to follow it: %s", f.Line(errs.Run("list-cluster-events", append([]string{name, "--follow"}, o.Account.Args()...)...)))
+		f.NoteCommand("to follow it:", errs.Run("list-cluster-events", append([]string{name, "--follow"}, o.Account.Args()...)...))
 	}
 	if f.Global.Output == "" || format.Name == output.NameFormat {
 		return nil

@@ -164,13 +164,16 @@ func (f *Factory) WantsJSON() bool {
 // Notef prints a notice on stderr, unless --quiet.
 func (f *Factory) Notef(format string, args ...any) {
 	if !f.Global.Quiet {
-		width := 0
-		if f.IO.ErrTTY {
-			width = f.IO.Width
-		}
-		for _, line := range output.WrapText(output.Safe(fmt.Sprintf(format, args...)), width) {
+		for _, line := range output.WrapText(output.Safe(fmt.Sprintf(format, args...)), f.IO.ErrWidth()) {
 			fmt.Fprintln(f.IO.Err, line)
 		}
+	}
+}
+
+// NoteCommand prints a notice that ends in a command line to paste, unless --quiet.
+func (f *Factory) NoteCommand(what string, s errs.Suggestion) {
+	if line := f.Line(s); !f.Global.Quiet {
+		fmt.Fprint(f.IO.Err, f.IO.Lines([]errs.Line{{Head: what + " ", Text: line, Pasted: true}}))
 	}
 }
 

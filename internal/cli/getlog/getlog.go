@@ -167,9 +167,9 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	if o.PrefixSet {
 		prefix = o.Prefix
 	}
-	allShownBy := ""
+	var allShownBy errs.Suggestion
 	if q.Pods.Default() && jobs.Wanted(q.Job) > 1 {
-		allShownBy = "--all-pods"
+		allShownBy = errs.Option("--all-pods")
 	}
 	view := logview.New(f, logview.Options{Job: o.Name, Prefix: prefix, Timestamps: o.Timestamps, JSON: f.WantsJSON(),
 		Several: several, Follow: o.Follow, AllShownBy: allShownBy})

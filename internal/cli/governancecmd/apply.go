@@ -239,7 +239,7 @@ func (o *ApplyOptions) backup(doc *policy.Document, file string, target ...strin
 		return errs.New("cannot save the current state to "+path, errs.FileReason(err)).WithCause(err).
 			Suggest(errs.Option("--backup", "FILE"), errs.Option("--backup", "none"))
 	}
-	o.Factory.Notef("to go back: %s", o.Factory.Line(errs.Run("governance", append([]string{"apply", "-f", path}, target...)...)))
+	o.Factory.NoteCommand("to go back:", errs.Run("governance", append([]string{"apply", "-f", path}, target...)...))
 	return nil
 }
 

@@ -85,7 +85,7 @@ func runPlan(ctx context.Context, o *PlanOptions) error {
 		if err := saved.write(o.Out); err != nil {
 			return err
 		}
-		f.Notef("saved the plan: %s", f.Line(errs.Run("governance", "apply", "--plan", o.Out)))
+		f.NoteCommand("saved the plan:", errs.Run("governance", "apply", "--plan", o.Out))
 	}
 	if err := show(f, format, p); err != nil {
 		return err

@@ -29,9 +29,9 @@ type Options struct {
 	// Several means that several pods are read side by side. With Follow, their starts
 	// and ends are reported.
 	Several, Follow bool
-	// AllShownBy is the option that shows the logs of all pods. It is set if one of
-	// several pods was chosen by default; View then names that pod.
-	AllShownBy string
+	// AllShownBy is the option or the command that shows the logs of all pods. It is set if
+	// one of several pods was chosen by default; View then names that pod.
+	AllShownBy errs.Suggestion
 }
 
 // View is a logs.Sink that prints.
@@ -170,12 +170,17 @@ func (v *View) rested() {
 
 // note prints a notice above whatever line is open.
 func (v *View) note(format string, args ...any) {
+	v.above()
+	v.f.Notef(format, args...)
+}
+
+// above makes room for a notice.
+func (v *View) above() {
 	v.rested()
 	if v.open.Pod != "" && v.io.OutTTY && v.io.ErrTTY {
 		_, _ = v.io.Out.Write(append(v.flush(nil), '\n'))
 		v.open = logs.Source{}
 	}
-	v.f.Notef(format, args...)
 }
 
 // Event prints a notice, or a progress line on what get-log waits for.
@@ -230,7 +235,10 @@ func (v *View) started(s *logs.Source) {
 		v.note("+ %s (%s%s)", s.Pod, s.Container, run)
 	case v.seen > 1:
 		v.note("note: continuing with pod %s (%s%s)", s.Pod, s.Container, run)
-	case v.o.AllShownBy != "":
+	case v.o.AllShownBy.Args != nil && v.o.AllShownBy.Kind == errs.RunCommand:
+		v.above()
+		v.f.NoteCommand(fmt.Sprintf("note: showing the log of pod %s%s; for all pods:", s.Pod, position(s)), v.o.AllShownBy)
+	case v.o.AllShownBy.Args != nil:
 		v.note("note: showing the log of pod %s%s; use %s for all pods", s.Pod, position(s), v.o.AllShownBy)
 	}
 }

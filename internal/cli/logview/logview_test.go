@@ -100,7 +100,7 @@ func TestEvents(t *testing.T) {
 		"waiting": {Options{Job: "train"}, []logs.Event{{Kind: logs.Waiting, Status: pending}}, "waiting for job train: Pending: no quota\n"},
 		"waiting for a container": {Options{}, []logs.Event{{Kind: logs.Waiting, Status: pending, Source: zero, Trouble: jobs.PodTrouble{Reason: "ImagePullBackOff", Message: "none"}}},
 			"waiting for container pytorch of pod train-0: ImagePullBackOff: none\n"},
-		"which pod":       {Options{AllShownBy: "--all-pods"}, []logs.Event{{Kind: logs.Started, Source: zero}}, "note: showing the log of pod train-0 (rank 0); use --all-pods for all pods\n"},
+		"which pod":       {Options{AllShownBy: errs.Option("--all-pods")}, []logs.Event{{Kind: logs.Started, Source: zero}}, "note: showing the log of pod train-0 (rank 0); use --all-pods for all pods\n"},
 		"its next life":   {Options{}, []logs.Event{{Kind: logs.Started, Source: zero}, {Kind: logs.Started, Source: one}}, "note: continuing with pod train-1 (pytorch)\n"},
 		"many":            {Options{Several: true, Follow: true}, []logs.Event{{Kind: logs.Started, Source: zero}, {Kind: logs.Ended, Source: zero}}, "+ train-0 (pytorch)\n- train-0\n"},
 		"many, once":      {Options{Several: true}, []logs.Event{{Kind: logs.Started, Source: zero}}, ""},

@@ -7,8 +7,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/templatepage"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
 // helpWithParameters makes --help show the parameters of the template that the command line names, if it names one.
@@ -20,7 +18,7 @@ func (o *Options) helpWithParameters(cmd *cobra.Command) {
 			return
 		}
 		if err := o.showTemplate(cmd); err != nil {
-			fmt.Fprint(o.Factory.IO.Err, output.SafeLines(errs.Text(err, o.Factory.Global.Debug)))
+			fmt.Fprint(o.Factory.IO.Err, o.Factory.IO.ErrorText(err, o.Factory.Global.Debug))
 			usual(cmd, args)
 		}
 	})

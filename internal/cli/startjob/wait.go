@@ -28,9 +28,9 @@ func followLog(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind
 	if err != nil {
 		return err
 	}
-	all := ""
+	var all errs.Suggestion
 	if jobs.Wanted(job) > 1 {
-		all = f.Line(suggest.GetLog(namespace, name).WithArgs("--all-pods", "-f"))
+		all = suggest.GetLog(namespace, name).WithArgs("--all-pods", "-f")
 	}
 	view := logview.New(f, logview.Options{Job: name, Follow: true, AllShownBy: all})
 	result, err := logs.Engine{Client: c.Client, Missing: f.Missing}.Read(ctx, logs.Query{Job: job, Follow: true, Parts: true}, view)

@@ -26,7 +26,7 @@ type obstacle struct {
 	// ask returns one line on why the job cannot start, "" when it can, and what to do.
 	ask func(context.Context) (why string, try []string, err error)
 	// say prints lines above the progress line.
-	say      func(text string)
+	say      func([]errs.Line)
 	patience time.Duration
 
 	changed chan struct{} // signals a change of the job
@@ -35,7 +35,7 @@ type obstacle struct {
 	shown   string // the reason that was printed last
 }
 
-func newObstacle(ask func(context.Context) (string, []string, error), say func(string)) *obstacle {
+func newObstacle(ask func(context.Context) (string, []string, error), say func([]errs.Line)) *obstacle {
 	return &obstacle{ask: ask, say: say, patience: patience, changed: make(chan struct{}, 1)}
 }
 
@@ -91,10 +91,11 @@ func (h *obstacle) run(ctx context.Context) {
 		if why == "" {
 			why = "note: the job can start again"
 		}
+		lines := []errs.Line{{Text: why}}
 		for _, t := range try {
-			why += "\n  try:   " + t
+			lines = append(lines, errs.Line{Head: "  try:   ", Text: t, Pasted: true})
 		}
-		h.say(why)
+		h.say(lines)
 	}
 }
 

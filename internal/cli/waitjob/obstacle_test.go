@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 )
 
@@ -20,7 +21,13 @@ func TestObstacle(t *testing.T) {
 		h := newObstacle(func(context.Context) (string, []string, error) {
 			asked++
 			return why, []string{"do this"}, fails
-		}, func(text string) { printed = append(printed, text) })
+		}, func(lines []errs.Line) {
+			text := ""
+			for _, l := range lines {
+				text += l.String() + "\n"
+			}
+			printed = append(printed, text)
+		})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { h.run(ctx); close(done) }()
@@ -44,7 +51,7 @@ func TestObstacle(t *testing.T) {
 		after(jobs.Pending, 2*patience)
 		after(jobs.Pending, 2*patience)
 		expect("one reason is reported once", 3, 1)
-		if h.why() != "too large" || printed[0] != "too large\n  try:   do this" {
+		if h.why() != "too large" || printed[0] != "too large\n  try:   do this\n" {
 			t.Errorf("%q, said %q", h.why(), printed)
 		}
 		fails = errors.New("no answer")

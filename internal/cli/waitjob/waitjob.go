@@ -218,8 +218,8 @@ func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.R
 		progress.Above(print)
 	}
 	r.Missing = func(m []state.Missing) { above(func() { f.Missing(m) }) }
-	h := newObstacle(explained(f, c, r), func(text string) {
-		above(func() { _, _ = io.WriteString(f.IO.Err, output.SafeLines(text)+"\n") })
+	h := newObstacle(explained(f, c, r), func(lines []errs.Line) {
+		above(func() { _, _ = io.WriteString(f.IO.Err, f.IO.Lines(lines)) })
 	})
 	if !f.Global.Quiet {
 		r.Progress = func(p wait.Progress) {
