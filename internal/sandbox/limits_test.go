@@ -68,3 +68,26 @@ func TestLimitRange(t *testing.T) {
 		}
 	}
 }
+
+// The Pod Security level of a namespace refuses pods, of jobs too, in the words of an API server.
+func TestPodSecurity(t *testing.T) {
+	b := newBench(t, "john-smith")
+	b.must(200, "PATCH", kinds.Namespace.Path("", smithNS), `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"baseline"}}}`, mergePatch)
+	a := b.send("POST", kinds.Pod.Path(smithNS, ""), `{"metadata":{"name":"p"},"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"i"}]}}`)
+	if m := object.Text(a.object(t), "message"); a.code != 403 || m != `pods "p" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)` {
+		t.Errorf("%d %s", a.code, m)
+	}
+	b.must(201, "POST", kinds.Pod.Path(smithNS, ""), `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	b.must(200, "PATCH", kinds.Namespace.Path("", smithNS), `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`, mergePatch)
+	b.must(201, "POST", kinds.PyTorchJob.Path(smithNS, ""), mustJSON(t, pytorch("j", "smith", 1, 1)))
+	if p := b.podPhases(smithNS, "j"); len(p) != 0 {
+		t.Errorf("pods %v", p)
+	}
+	if r := strings.Join(b.reasons(smithNS, "j"), " "); !strings.Contains(r, "FailedCreatePod") {
+		t.Errorf("events %s", r)
+	}
+	b.must(200, "PATCH", kinds.Namespace.Path("", smithNS), `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":null}}}`, mergePatch)
+	if p := b.podPhases(smithNS, "j"); len(p) != 1 {
+		t.Errorf("pods %v", p)
+	}
+}

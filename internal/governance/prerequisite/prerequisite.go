@@ -111,6 +111,8 @@ func References(pods []Pods) (out []Reference) {
 // Violation is a pod that the Pod Security level of a namespace forbids.
 type Violation struct {
 	Role, Level, Detail string
+	// Policy is the level with its version, as "restricted:latest".
+	Policy string
 }
 
 // Violations returns the roles whose pods the enforced Pod Security level of a namespace
@@ -127,7 +129,7 @@ func Violations(pods []Pods, namespaceLabels map[string]string) (out []Violation
 	for i := range pods {
 		t := &pods[i].Template
 		if r := policy.AggregateCheckResults(judge.EvaluatePod(enforced.Enforce, &t.ObjectMeta, &t.Spec)); !r.Allowed {
-			out = append(out, Violation{pods[i].Role, string(enforced.Enforce.Level), r.ForbiddenDetail()})
+			out = append(out, Violation{pods[i].Role, string(enforced.Enforce.Level), r.ForbiddenDetail(), enforced.Enforce.String()})
 		}
 	}
 	return out

@@ -1,5 +1,6 @@
-// Package limits decides what the LimitRanges and ResourceQuotas of a namespace do to pods
-// and other objects: defaults, refusals in the words of an API server, and use.
+// Package limits decides what the LimitRanges, the ResourceQuotas and the Pod Security level
+// of a namespace do to pods and other objects: defaults, refusals in the words of an API
+// server, and use.
 package limits
 
 import (
@@ -74,8 +75,8 @@ func Default(st *store.Store, namespace string, pod map[string]any) error {
 	return nil
 }
 
-// Check returns why the LimitRanges and ResourceQuotas of a namespace refuse a new object,
-// in the words of an API server; "" if they do not.
+// Check returns why a namespace refuses a new object, in the words of an API server; "" if it
+// does not.
 func Check(st *store.Store, r kinds.Resource, m map[string]any) (string, error) {
 	namespace := object.Text(m, "metadata", "namespace")
 	if namespace == "" {
@@ -100,6 +101,9 @@ func Check(st *store.Store, r kinds.Resource, m map[string]any) (string, error) 
 		} else if len(broken) > 1 {
 			return "[" + strings.Join(broken, ", ") + "]", nil
 		}
+		if why := insecure(st, &pod); why != "" {
+			return why, nil
+		}
 	}
 	quotas, err := all[corev1.ResourceQuota](st, kinds.ResourceQuota, namespace)
 	if err != nil {
@@ -111,6 +115,23 @@ func Check(st *store.Store, r kinds.Resource, m map[string]any) (string, error) 
 		}
 	}
 	return "", nil
+}
+
+// insecure returns why the Pod Security level of its namespace refuses a pod.
+func insecure(st *store.Store, pod *corev1.Pod) string {
+	ns := st.Get(kinds.Namespace.FullName(), "", pod.Namespace)
+	if ns == nil {
+		return ""
+	}
+	labels := map[string]string{}
+	for name, v := range object.Map(ns.Map(), "metadata", "labels") {
+		labels[name], _ = v.(string)
+	}
+	template := corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}
+	for _, v := range prerequisite.Violations([]prerequisite.Pods{{Template: template}}, labels) {
+		return fmt.Sprintf("violates PodSecurity %q: %s", v.Policy, v.Detail)
+	}
+	return ""
 }
 
 // exceeded returns why an object does not fit into a quota.
