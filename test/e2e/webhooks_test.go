@@ -62,6 +62,9 @@ func admissionWebhooks(t *testing.T, bed *cluster.Bed) {
 					t.Errorf("%v: exit code %d\n%s%s", more, r.code, r.stdout, r.stderr)
 				}
 			}
+			if r := u.run("start-job", "--name", "hooked", "--template", "smpv2-llama2", "-n", namespace, "--dry-run", "-o", "table"); !strings.Contains(r.stdout, "does not say whether it accepts the job: ") || !strings.Contains(r.stdout, name+".example.com") {
+				t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+			}
 			if r := u.run("get-job", "hooked", "-n", namespace); r.code != 5 {
 				t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 			}

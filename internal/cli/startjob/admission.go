@@ -1,6 +1,7 @@
 package startjob
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,15 +138,20 @@ func (r *run) rehearsal(ctx context.Context, j job) error {
 	return err
 }
 
-// refusal returns the step for a refusal of the API server. A server that does not answer, or cannot rehearse, refuses nothing.
+// refusal returns the step for what a rehearsal ended with: a refusal of the API server, or that the server does not say
+// whether it accepts the job. A webhook may hang, for example.
 func refusal(err error, rights []check.Step) []check.Step {
 	denied := slices.ContainsFunc(rights, func(s check.Step) bool { return s.Status != check.StatusOK })
 	var e *errs.Error
 	switch {
-	case err == nil || denied && kube.IsForbidden(err) || !errors.As(err, &e):
+	case err == nil || denied && kube.IsForbidden(err) || !errors.As(err, &e) || errors.Is(err, context.Canceled) || kube.IsNotFound(err):
 		return nil
-	case !kube.IsForbidden(err) && !kube.IsInvalid(err) && !kube.IsAlreadyExists(err) && e.Code != errs.No:
-		return nil
+	case !refuses(err, e):
+		s := check.Step{Check: "Server", Status: check.StatusUnknown, Message: "the API server does not say whether it accepts the job: " + cmp.Or(message(e), e.Why, e.What)}
+		if !cannotRehearse(err, e) {
+			s.Advice = "a start fails as long as this lasts"
+		}
+		return []check.Step{s}
 	}
 	why := e.Error()
 	if kube.IsAlreadyExists(err) || e.Code == errs.No {
@@ -159,6 +165,16 @@ func refusal(err error, rights []check.Step) []check.Step {
 		s.Try = e.Try[0].String()
 	}
 	return []check.Step{s}
+}
+
+// refuses reports whether an error is a refusal of the API server.
+func refuses(err error, e *errs.Error) bool {
+	return kube.IsForbidden(err) || kube.IsInvalid(err) && !cannotRehearse(err, e) || kube.IsAlreadyExists(err) || e.Code == errs.No
+}
+
+// cannotRehearse reports whether a webhook that has side effects keeps the API server from rehearsing.
+func cannotRehearse(err error, e *errs.Error) bool {
+	return kube.IsInvalid(err) && strings.Contains(message(e), "does not support dry run")
 }
 
 // message returns what a policy or a webhook of the server says, "" for other errors.

@@ -56,8 +56,10 @@ func (r *run) fillClaim(ctx context.Context, j job, end factory.Deadline) (err e
 	if r.claimed == nil || r.options.DryRun != factory.DryRunNone {
 		return nil
 	}
-	if err := r.rehearsal(ctx, j); len(refusal(err, nil)) > 0 {
-		return err // before anything is copied
+	if err := r.rehearsal(ctx, j); err != nil {
+		if e := new(errs.Error); !errors.As(err, &e) || !cannotRehearse(err, e) {
+			return err // before anything is copied
+		}
 	}
 	if err := r.examineClaim(ctx, j); err != nil {
 		return err

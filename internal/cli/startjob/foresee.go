@@ -25,6 +25,9 @@ import (
 // without it.
 const patience = 5 * time.Second
 
+// inTime is the judging of a command: as long as its patience lasts.
+func inTime(limited context.Context) bool { return limited.Err() == nil }
+
 // reading is what the admission check needs, read beside the other requests of a run.
 type reading struct {
 	done <-chan struct{} // closed when in and err are set

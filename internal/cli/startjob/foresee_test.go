@@ -23,6 +23,7 @@ func TestConfirmation(t *testing.T) {
 		pipe                        bool
 		asks                        string
 		created                     bool
+		decides                     int // jobs of a sweep that are decided in time, 0 for all
 	}{
 		{name: "yes", args: preempts, answer: "y\n", asks: asksPreempt, created: true},
 		{name: "no", args: preempts, answer: "n\n", asks: asksPreempt},
@@ -36,6 +37,11 @@ func TestConfirmation(t *testing.T) {
 		{name: "confirm preempt", args: preempts, confirm: config.ConfirmPreempt, answer: "n\n", asks: asksPreempt},
 		{name: "confirm preempt of a job that never runs", args: never, confirm: config.ConfirmPreempt, created: true},
 		{name: "a job that runs", args: "runs --template smpv2-llama2 --node-count 1", created: true},
+		{name: "a sweep that preempts", args: preempts + " --sweep seed=1..2", answer: "n\n", asks: "This preempts 1 job: vit-huge of researchers. Continue? [y/N] "},
+		{name: "a sweep that preempts, agreed", args: preempts + " --sweep seed=1..2", answer: "y\n", asks: "This preempts 1 job: vit-huge of researchers. Continue? [y/N] ", created: true},
+		{name: "a sweep without time for all jobs", args: preempts + " --sweep seed=1..90", answer: "n\n", decides: 1, asks: "This preempts at least 1 job: vit-huge of researchers. Continue? [y/N] "},
+		{name: "a sweep that never runs", args: never + " --sweep seed=1..90", answer: "n\n", decides: 1, asks: "1 job of the sweep can never run"},
+		{name: "a sweep in a pipe", args: preempts + " --sweep seed=1..2", pipe: true, created: true},
 		{name: "a name in use", args: "vit-huge --template smpv2-llama2 --node-count 3 --priority inference"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,7 +57,10 @@ func TestConfirmation(t *testing.T) {
 			if i := len(args) - 1; args[i] == "--quiet" {
 				f.Global.Quiet, args = true, args[:i]
 			}
-			cmd := NewCmd(f, nil)
+			cmd := NewCmd(f, func(ctx context.Context, o *Options) error {
+				decided := 1
+				return (&run{options: o, factory: f, patience: patience, judging: func(context.Context) bool { decided++; return c.decides == 0 || decided <= c.decides }}).start(ctx)
+			})
 			cmd.SilenceErrors, cmd.SilenceUsage = true, true
 			cmd.SetArgs(args)
 			err := cmd.ExecuteContext(t.Context())

@@ -59,7 +59,7 @@ func (r *run) checkLoader(ctx context.Context, in *inputs.Inputs, j job) []check
 		steps = append(steps, check.Step{Check: "Rights", Status: check.StatusFailed, Message: "you have no permission to create pods/exec in " + j.namespace,
 			Advice: "--upload-pvc needs it; ask a cluster administrator for a role with that permission"})
 	}
-	if in == nil {
+	if in == nil || slices.ContainsFunc(steps, func(s check.Step) bool { return s.Status == check.StatusFailed }) {
 		return steps
 	}
 	v, err := judge(ctx, in, check.Request{Object: loader, Namespace: j.namespace})

@@ -38,6 +38,8 @@ type run struct {
 	reading *reading
 	// patience is how long a start waits for it.
 	patience time.Duration
+	// judging reports whether a start decides about one more job of a sweep.
+	judging func(limited context.Context) bool
 	// env are the variables of --env-file, and code the files of --upload, nil without it.
 	env  map[string]string
 	code *upload.Files
@@ -62,7 +64,7 @@ func Run(ctx context.Context, o *Options) error {
 	} else if c != nil {
 		return (&run{options: o, factory: o.Factory}).startSlurm(ctx, c)
 	}
-	return (&run{options: o, factory: o.Factory, follow: followLog, patience: patience}).start(ctx)
+	return (&run{options: o, factory: o.Factory, follow: followLog, patience: patience, judging: inTime}).start(ctx)
 }
 
 func (r *run) start(ctx context.Context) error {

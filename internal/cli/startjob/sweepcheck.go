@@ -2,7 +2,6 @@ package startjob
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,28 +35,28 @@ type sweepAnswer struct {
 // mostChecked is the number of jobs of a sweep that are checked. Each is checked against those before it.
 const mostChecked = 1000
 
-// judgeAll decides about the first jobs one after another, as they would be submitted.
-func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list []*swept, one check.Request, exist, later int) (*sweepAnswer, error) {
+// judgeAll decides about the first jobs one after another, as they would be submitted, at least about the first one and
+// as long as more returns true; nil means always.
+func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list []*swept, one check.Request, exist, later int, more func() bool) (*sweepAnswer, error) {
 	c, err := check.New(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	var requests []check.Request
 	var points []sweep.Point
-	unchecked := max(0, len(list)-mostChecked)
-	for _, j := range list[:len(list)-unchecked] {
+	for _, j := range list[:min(len(list), mostChecked)] {
 		q := one
 		q.Object, q.Namespace, q.Steps = j.Objects[j.Job], j.namespace, slices.Clone(one.Steps)
 		requests, points = append(requests, q), append(points, j.point)
 	}
-	verdicts, err := c.Together(ctx, requests)
+	verdicts, err := c.Together(ctx, requests, more)
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range verdicts {
 		verdict.Fill(v, r.factory.Line)
 	}
-	return &sweepAnswer{sweeptext.New(s.name, points, verdicts, exist, later, unchecked, words.Age), verdicts}, nil
+	return &sweepAnswer{sweeptext.New(s.name, points, verdicts, exist, later, len(list)-len(verdicts), words.Age), verdicts}, nil
 }
 
 // checkSweep prints whether the jobs that do not exist yet would run. It creates nothing.
@@ -89,13 +88,19 @@ func (r *run) checkSweep(ctx context.Context, s *series, all, missing []*swept) 
 		return r.reading.err
 	}
 	in := r.reading.in
+	server := refusal(refused, rights)
+	for _, s := range server {
+		if s.Status == check.StatusUnknown {
+			f.Notef("note: %s", verdict.Row(s))
+		}
+	}
 	answer, err := r.judgeAll(ctx, s, in, now, check.Request{
 		Remedies: true, Assume: r.options.Assume, Found: found,
-		Steps: slices.Concat(r.findings, rights, refusal(refused, rights), r.checkLoader(ctx, r.reading.in, first.job)),
+		Steps: slices.Concat(r.findings, rights, server, r.checkLoader(ctx, r.reading.in, first.job)),
 		Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
 			return admissioncheck.Deadlines(ctx, c, in)
 		},
-	}, len(all)-len(missing), len(missing)-len(now))
+	}, len(all)-len(missing), len(missing)-len(now), nil)
 	if err != nil {
 		return err
 	}
@@ -139,7 +144,7 @@ func (r *run) printSweep(d *sweeptext.Document) error {
 	return nil
 }
 
-// foreseeSweep is foresee for the jobs of a sweep.
+// foreseeSweep is foresee for the jobs of a sweep: the answer is about those that are decided in time.
 func (r *run) foreseeSweep(ctx context.Context, s *series, list []*swept, exist, later int) *sweepAnswer {
 	if !r.foresees() {
 		return nil
@@ -152,13 +157,10 @@ func (r *run) foreseeSweep(ctx context.Context, s *series, list []*swept, exist,
 	}
 	var answer *sweepAnswer
 	if err == nil {
-		answer, err = r.judgeAll(limited, s, r.reading.in, list, check.Request{Found: found, Remedies: true}, exist, later)
+		answer, err = r.judgeAll(ctx, s, r.reading.in, list, check.Request{Found: found, Remedies: true}, exist, later, func() bool { return r.judging(limited) })
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil
-	case errors.Is(err, context.DeadlineExceeded):
-		r.factory.Notef("note: cannot tell whether the jobs run now: the check took longer than %s", words.Age(r.patience))
 		return nil
 	case errs.ExitOf(err) == errs.Usage: // a kind that Kueue does not manage: the API server validates the manifest
 		return nil

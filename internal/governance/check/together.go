@@ -16,14 +16,19 @@ import (
 // Together returns the verdicts on jobs that are submitted one after another: each finds
 // those before it in its queue, or with their quota and on their nodes. The checker's
 // cluster then has all of them. The first and the last job that wait for quota get an
-// estimate where the requests ask for remedies; nobody gets remedies.
-func (c *Checker) Together(ctx context.Context, requests []Request) ([]*Verdict, error) {
+// estimate where the requests ask for remedies; nobody gets remedies. more is asked before
+// each job but the first, and before an estimate: where it returns false, the verdicts end,
+// and there are no estimates. nil means all jobs.
+func (c *Checker) Together(ctx context.Context, requests []Request, more func() bool) ([]*Verdict, error) {
 	out := make([]*Verdict, 0, len(requests))
 	names := make([]string, len(requests)) // of the workloads
 	var waiting []int
 	for i, r := range requests {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if i > 0 && more != nil && !more() {
+			return out, nil
 		}
 		alone := r
 		alone.Remedies = false
@@ -42,7 +47,7 @@ func (c *Checker) Together(ctx context.Context, requests []Request) ([]*Verdict,
 		}
 	}
 	for n, i := range waiting {
-		if n > 0 && n < len(waiting)-1 || !requests[i].Remedies {
+		if n > 0 && n < len(waiting)-1 || !requests[i].Remedies || more != nil && !more() {
 			continue
 		}
 		wl := c.Engine.Stored(out[i].Job.Namespace, names[i])

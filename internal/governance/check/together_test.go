@@ -27,8 +27,20 @@ func requests(t testing.TB, team string, jobs ...any) (out []check.Request) {
 func TestTogetherInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if v, err := checker(t, fixture.JohnSmith()).Together(ctx, requests(t, "smith", fixture.Job("x", 1, 1, ""))); !errors.Is(err, context.Canceled) {
+	if v, err := checker(t, fixture.JohnSmith()).Together(ctx, requests(t, "smith", fixture.Job("x", 1, 1, "")), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%d verdicts, %v", len(v), err)
+	}
+}
+
+// A caller that has no more time gets the verdicts so far, at least the first.
+func TestTogetherInPart(t *testing.T) {
+	jobs := []any{fixture.Job("a", 1, 1, ""), fixture.Job("b", 1, 1, ""), fixture.Job("c", 1, 1, "")}
+	for left := range 4 {
+		n := left
+		v, err := checker(t, fixture.JohnSmith()).Together(t.Context(), requests(t, "smith", jobs...), func() bool { n--; return n >= 0 })
+		if want := min(left+1, 3); err != nil || len(v) != want {
+			t.Errorf("%d more: %d verdicts, %v", left, len(v), err)
+		}
 	}
 }
 
@@ -41,7 +53,7 @@ func TestTogether(t *testing.T) {
 	}
 	jobs = append(jobs, fixture.Job("small", 1, 2, ""), fixture.Job("large", 3, 4, ""))
 	s := fixture.JohnSmith()
-	v, err := checker(t, s).Together(context.Background(), requests(t, "smith", jobs...))
+	v, err := checker(t, s).Together(context.Background(), requests(t, "smith", jobs...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +78,7 @@ func TestTogether(t *testing.T) {
 func TestTogetherOnNodes(t *testing.T) {
 	s := fixture.New(fixture.Flavor("a100"), fixture.Node("n0", "a100", 4, ""), fixture.Node("n1", "a100", 4, ""))
 	s.Add(fixture.Team("a", "pool", 16, "", "")...)
-	v, err := checker(t, s).Together(context.Background(), requests(t, "a", fixture.Job("x", 1, 4, ""), fixture.Job("y", 1, 4, ""), fixture.Job("z", 1, 4, "")))
+	v, err := checker(t, s).Together(context.Background(), requests(t, "a", fixture.Job("x", 1, 4, ""), fixture.Job("y", 1, 4, ""), fixture.Job("z", 1, 4, "")), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +95,7 @@ func TestTogetherPreempts(t *testing.T) {
 	for i := range 3 {
 		jobs = append(jobs, fixture.Job(fmt.Sprint("run-", i), 1, 4, "", "kueue.x-k8s.io/priority-class", "high"))
 	}
-	v, err := checker(t, s).Together(context.Background(), requests(t, "john", jobs...))
+	v, err := checker(t, s).Together(context.Background(), requests(t, "john", jobs...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +139,7 @@ func TestTogetherLikeKueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verdicts, err := c.Together(context.Background(), requests(t, team, jobs...))
+		verdicts, err := c.Together(context.Background(), requests(t, team, jobs...), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

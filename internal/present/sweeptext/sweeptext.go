@@ -245,6 +245,9 @@ func (d *Document) PreemptionQuestion() string {
 	if more := len(names) - 3; more > 0 {
 		text += words.Verb(more, " and 1 other", " and others")
 	}
+	if d.unchecked > 0 {
+		text = "at least " + text
+	}
 	return "This preempts " + text + ". Continue?"
 }
 

@@ -85,7 +85,7 @@ func Body(p *textpage.Page, v *check.Verdict, age func(time.Duration) string, fi
 		case s.Status == check.StatusFailed && !strings.Contains(first, s.Message):
 			p.Row(stepLabel(s.Check), s.Message)
 		case s.Status == check.StatusUnknown:
-			p.Row(stepLabel(s.Check), s.Message+inBrackets(s.Try, s.Advice))
+			p.Row(stepLabel(s.Check), Row(s))
 		}
 	}
 	startRow(p, v, age)
@@ -119,6 +119,9 @@ func once(label string, i int) string {
 	}
 	return label
 }
+
+// Row words a step that could not be decided.
+func Row(s check.Step) string { return s.Message + inBrackets(s.Try, s.Advice) }
 
 func stepLabel(check string) string {
 	switch check {
