@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"bytes"
+	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,6 +41,65 @@ func FuzzFile(f *testing.F) {
 			if w.Code == 0 {
 				t.Errorf("%s has no answer", r)
 			}
+		}
+	})
+}
+
+// FuzzRequest: whatever a client asks, the API answers, not with an internal error, and leaves a sandbox that can be opened
+// and read.
+func FuzzRequest(f *testing.F) {
+	const jobs, job = "/apis/batch/v1/namespaces/hyperpod-ns-team-b/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"a"},"spec":{"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}}}`
+	f.Add("GET", "/api/v1/nodes", "labelSelector=a%3Db&limit=1", "", "application/json;as=Table;v=v1;g=meta.k8s.io", "")
+	f.Add("POST", jobs, "dryRun=All", "application/json", "", job)
+	f.Add("POST", jobs, "fieldValidation=Strict", "application/yaml", "", "kind: Job\nspec: [")
+	f.Add("PUT", jobs+"/a", "", "application/json", "", `{"metadata":null}`)
+	f.Add("PATCH", "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/hyperpod-ns-team-b-clusterqueue", "", "application/merge-patch+json", "", `{"spec":{"cohortName":"x","resourceGroups":null}}`)
+	f.Add("PATCH", "/api/v1/namespaces/hyperpod-ns-team-b", "fieldManager=f&force=true", "application/apply-patch+yaml", "", "apiVersion: v1\nkind: Namespace\nmetadata: {name: hyperpod-ns-team-b, labels: {a: b}}")
+	f.Add("PATCH", "/api/v1/nodes/x", "", "application/json-patch+json", "", `[{"op":"copy","from":"","path":"/a"}]`)
+	f.Add("DELETE", jobs, "propagationPolicy=Foreground", "", "", `{"preconditions":{"uid":"x"}}`)
+	f.Add("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json", "", `{"spec":{"resourceAttributes":{"verb":"get"}}}`)
+	template := filepath.Join(f.TempDir(), "lab"+Extension)
+	if _, err := Create(f.Context(), template, "john-smith", Options{}); err != nil {
+		f.Fatal(err)
+	}
+	begin, err := os.ReadFile(template)
+	if err != nil {
+		f.Fatal(err)
+	}
+	now := func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+	f.Fuzz(func(t *testing.T, method, path, query, contentType, accept, body string) {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			return
+		}
+		for _, stream := range []string{"watch", "follow"} { // these have no end
+			values.Del(stream)
+		}
+		file := filepath.Join(t.TempDir(), "lab"+Extension)
+		if err := os.WriteFile(file, begin, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(file, Options{Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest(http.MethodGet, "/", bytes.NewReader([]byte(body)))
+		r.Method, r.URL = method, &url.URL{Path: path, RawQuery: values.Encode()}
+		r.Header.Set("Content-Type", contentType)
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code == http.StatusInternalServerError {
+			t.Errorf("%d: %s", w.Code, w.Body)
+		}
+		again, err := Open(file, Options{Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = httptest.NewRecorder()
+		again.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/nodes", nil))
+		if w.Code != http.StatusOK {
+			t.Errorf("then nodes: %d: %s", w.Code, w.Body)
 		}
 	})
 }
