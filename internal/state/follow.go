@@ -84,7 +84,7 @@ type follower struct {
 func (f *follower) jobParts(ctx context.Context) (out []part) {
 	f.jobs = make([][]Job, len(f.w.Jobs))
 	for i, k := range f.w.Jobs {
-		options := kube.ListOptions{LabelSelector: selects(k, f.w.Selector)}
+		options := kube.ListOptions{LabelSelector: CountingSelector(k, f.w.Selector)}
 		field := func(*State) *[]Job {
 			f.newJobs = true
 			return &f.jobs[i]

@@ -52,7 +52,7 @@ func (l *loader) jobs(ctx context.Context, k kinds.Job) []Job {
 			}
 			k := k
 			k.Resource = at
-			o := kube.ListOptions{LabelSelector: selects(k, l.w.Selector)}
+			o := kube.ListOptions{LabelSelector: CountingSelector(k, l.w.Selector)}
 			if !decodesRoles(k) {
 				runtimes := NewRuntimes(l.c)
 				return reader.List(ctx, l.c, at, namespace, o, func(x *describedJob) Job { return x.whole(ctx, k, runtimes) })
@@ -62,8 +62,8 @@ func (l *loader) jobs(ctx context.Context, k kinds.Job) []Job {
 	return slices.DeleteFunc(jobs, func(j Job) bool { return !Counts(j) })
 }
 
-// selects joins a label selector with the one of the objects that can count as jobs.
-func selects(k kinds.Job, selector string) string {
+// CountingSelector joins a label selector with the one of the objects that can count as jobs.
+func CountingSelector(k kinds.Job, selector string) string {
 	return strings.Trim(k.Selector+","+selector, ",")
 }
 

@@ -52,14 +52,14 @@ func GetClusterQueue(ctx context.Context, c *kube.Client, name string) (ClusterQ
 	return get(ctx, c, kinds.ClusterQueue, "", name, (*wireClusterQueue).queue)
 }
 
-// FollowJobs is kube.Follow for jobs of one kind.
+// FollowJobs is kube.Follow for objects of one kind of jobs. Those that count as jobs have the labels of
+// CountingSelector.
 func FollowJobs(ctx context.Context, c *kube.Client, k kinds.Job, namespace string, o kube.ListOptions, f func(kube.Event[Job]) error) error {
 	r, err := reader.Served(ctx, c, k.Resource)
 	if err != nil {
 		return err
 	}
 	k.Resource = r
-	o.LabelSelector = selects(k, o.LabelSelector)
 	if !decodesRoles(k) {
 		runtimes := NewRuntimes(c)
 		return follow(ctx, c, r, namespace, o, func(w *describedJob) Job { return w.whole(ctx, k, runtimes) }, f)

@@ -58,7 +58,7 @@ func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, answ
 		progress.Update(fmt.Sprintf("sweep %s: %d of %s created, %d have not ended", s.name, created, words.Count(len(missing), "job", "jobs"), len(active)))
 		return nil
 	}
-	scope := follow.Scope{Kinds: []kinds.Job{kind}, Namespace: missing[0].namespace, Selector: kinds.SweepLabel + "=" + s.name,
+	scope := follow.Scope{Kinds: []kinds.Job{kind}, Namespace: missing[0].namespace, Selector: kinds.SweepLabel + "=" + s.name, Any: true,
 		Missing: func(m []state.Missing) { progress.Above(func() { r.factory.Missing(m) }) }}
 	err := follow.Follow(ctx, r.cluster.Client, scope, func(ch follow.Change) error {
 		switch {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,12 +29,15 @@ func (o *Options) waitForSeveral(ctx context.Context, f *factory.Factory, c *fac
 	end := f.Deadline(o.Timeout)
 	choosing, stop := end.Bound(ctx)
 	defer stop()
-	targets, err := o.targets(choosing, c)
+	targets, hidden, err := o.targets(choosing, c)
 	if err != nil {
 		return err
 	}
 	if len(targets) == 0 {
 		if o.Sweep != "" {
+			if hidden {
+				return errs.New("cannot find the jobs of sweep "+o.Sweep, "no permission to list all kinds of jobs").WithCode(errs.Denied)
+			}
 			return errs.NotFoundf("no jobs of sweep %s", o.Sweep).Suggest(errs.Run("list-jobs", "-l", kinds.SweepLabel).WithNote("lists the jobs of all sweeps"))
 		}
 		f.Notef("note: no jobs found: nothing to wait for")
@@ -63,10 +67,11 @@ func (o *Options) several() bool {
 	return len(o.Names) > 1 || o.Selector != "" || o.Sweep != "" || o.Mine
 }
 
-// targets finds the jobs.
-func (o *Options) targets(ctx context.Context, c *factory.Cluster) ([]wait.Target, error) {
+// targets finds the jobs, and reports whether jobs of some kinds are hidden.
+func (o *Options) targets(ctx context.Context, c *factory.Cluster) (out []wait.Target, hidden bool, err error) {
 	if len(o.Names) > 0 {
-		return o.named(ctx, c)
+		out, err = o.named(ctx, c)
+		return out, false, err
 	}
 	want := state.Want{Selector: o.Selector}
 	if o.Sweep != "" {
@@ -79,15 +84,14 @@ func (o *Options) targets(ctx context.Context, c *factory.Cluster) ([]wait.Targe
 	} else {
 		ns, err := o.Factory.Namespace(ctx, c, "list", kinds.PyTorchJob.Resource)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		want.Namespace = ns.Name
 	}
 	st, err := list(ctx, o.Factory, c, want)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var out []wait.Target
 	statuses := jobs.Statuses(st.Jobs, st.Workloads)
 	for i, j := range st.Jobs {
 		if o.Kind != "" && o.Kind != j.Kind.Kind || o.Mine && (jobs.Creator(j.Labels, j.Annotations) != o.Factory.User() || statuses[i].State.Finished()) {
@@ -95,7 +99,8 @@ func (o *Options) targets(ctx context.Context, c *factory.Cluster) ([]wait.Targe
 		}
 		out = append(out, target(j))
 	}
-	return out, nil
+	hidden = slices.ContainsFunc(st.Missing, func(m state.Missing) bool { return m.Resource.FullName() != kinds.Workload.FullName() })
+	return out, hidden, nil
 }
 
 // named finds the jobs by their names. One that does not exist counts as deleted.

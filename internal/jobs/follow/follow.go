@@ -25,9 +25,11 @@ type Scope struct {
 	// not be followed at once; it is called at most once. Nil: no fallback.
 	Namespaces func(context.Context) ([]string, error)
 	Selector   string // label selector of the jobs
-	// Name chooses one job. Without it, only objects that count as jobs are shown
-	// (state.Counts): one that loses its queue label is gone.
+	// Name chooses one job.
 	Name string
+	// Any shows all objects of the kinds. Without it and Name, only those that count as
+	// jobs are shown (state.Counts): one that loses its queue label is gone.
+	Any bool
 	// Pods, for a single job, follows its pods too, so that the status is as exact
 	// as it can be.
 	Pods bool
@@ -74,6 +76,10 @@ func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) erro
 	f.left = len(s.Kinds)
 	for _, k := range s.Kinds {
 		f.start(ctx, k.Resource, s.Namespace, func(ns string, synced func() error) error {
+			options := options
+			if f.counting() {
+				options.LabelSelector = state.CountingSelector(k, s.Selector)
+			}
 			return state.FollowJobs(ctx, c, k, ns, options, func(e kube.Event[state.Job]) error {
 				if e.Type == kube.Synced {
 					return synced()
@@ -101,6 +107,9 @@ func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) erro
 	}
 	return err
 }
+
+// counting reports whether only objects that count as jobs are shown.
+func (f *follower) counting() bool { return f.scope.Name == "" && !f.scope.Any }
 
 type entry struct {
 	job      state.Job
@@ -222,7 +231,7 @@ func (f *follower) job(ctx context.Context, e kube.Event[state.Job]) error {
 	defer f.mu.Unlock()
 	j := e.Object
 	before, known := f.jobs[j.UID]
-	if e.Type == kube.Deleted || f.scope.Name == "" && !state.Counts(j) {
+	if e.Type == kube.Deleted || f.counting() && !state.Counts(j) {
 		if !known {
 			return nil
 		}

@@ -71,7 +71,7 @@ func Several(ctx context.Context, c *kube.Client, r SeveralRequest) ([]Ended, er
 	var failed error
 	for _, ns := range slices.Sorted(maps.Keys(kindsIn)) {
 		group.Go(func() {
-			scope := follow.Scope{Kinds: kindsIn[ns], Namespace: ns, Missing: r.Missing}
+			scope := follow.Scope{Kinds: kindsIn[ns], Namespace: ns, Any: true, Missing: r.Missing}
 			err := follow.Follow(ctx, c, scope, func(ch follow.Change) error { return w.change(ns, ch) })
 			if err != nil {
 				mu.Lock()

@@ -135,6 +135,27 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// Lists leave a Job without a queue out; a wait that names it sees it.
+func TestWaitWithoutQueue(t *testing.T) {
+	c, _ := cluster(t)
+	var made map[string]any
+	job := map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "free"},
+		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "main", "image": "example.com/i"}}}}}}
+	if err := c.Create(t.Context(), kinds.BatchJob.Resource, "default", job, kube.CreateOptions{}, &made); err != nil {
+		t.Fatal(err)
+	}
+	uid := kinds.Text(made, "metadata", "uid")
+	for _, goal := range []Goal{Admitted, Running} {
+		if _, err := Wait(t.Context(), c, Request{Kind: kinds.BatchJob, Namespace: "default", Name: "free", UID: uid, Goal: goal, Timeout: time.Minute}); err != nil {
+			t.Errorf("%s: %v", goal, err)
+		}
+		ended, err := Several(t.Context(), c, SeveralRequest{Targets: []Target{{Kind: kinds.BatchJob, Namespace: "default", Name: "free", UID: uid}}, Goal: goal, Timeout: time.Minute})
+		if err != nil || ended[0].Outcome != "" || ended[0].State() != jobs.Running {
+			t.Errorf("%s of several: %s, %q, %v", goal, ended[0].State(), ended[0].Outcome, err)
+		}
+	}
+}
+
 func TestWaitInterrupted(t *testing.T) {
 	c, uid := cluster(t)
 	ctx, cancel := context.WithCancel(t.Context())
