@@ -50,10 +50,9 @@ func list(dir string) (*claimed, error) {
 // stopping is the time for the removal of the loader.
 const stopping = 10 * time.Second
 
-// fillClaim copies the files of --upload into the claim, before the job is created. A small job receives them; it is
-// removed afterwards, in any case. Equal files of an earlier upload are used again.
-func (r *run) fillClaim(ctx context.Context, j job, end factory.Deadline) (err error) {
-	if r.claimed == nil || r.options.DryRun != factory.DryRunNone {
+// mayFill examines what an upload to the claim needs, before anything is asked, said or created.
+func (r *run) mayFill(ctx context.Context, j job) error {
+	if !r.fills() {
 		return nil
 	}
 	if err := r.rehearsal(ctx, j); err != nil {
@@ -64,10 +63,30 @@ func (r *run) fillClaim(ctx context.Context, j job, end factory.Deadline) (err e
 	if err := r.examineClaim(ctx, j); err != nil {
 		return err
 	}
-	for _, s := range r.checkLoader(ctx, r.inputs(), j) {
+	return r.loaderError(r.checkLoader(ctx, nil, j))
+}
+
+// fills reports whether the run uploads to a claim.
+func (r *run) fills() bool { return r.claimed != nil && r.options.DryRun == factory.DryRunNone }
+
+// loaderError returns the error of the first step that failed.
+func (r *run) loaderError(steps []check.Step) error {
+	for _, s := range steps {
 		if s.Status == check.StatusFailed {
 			return stepError("cannot upload "+r.options.Upload+" to claim "+r.options.UploadPVC, s)
 		}
+	}
+	return nil
+}
+
+// fillClaim copies the files of --upload into the claim, before the job is created. A small job receives them; it is
+// removed afterwards, in any case. Equal files of an earlier upload are used again.
+func (r *run) fillClaim(ctx context.Context, j job, end factory.Deadline) (err error) {
+	if !r.fills() {
+		return nil
+	}
+	if err := r.loaderError(r.judgeLoader(ctx, r.inputs(), j)); err != nil {
+		return err
 	}
 	loader, err := r.loader(j, "-upload-"+strings.ToLower(rand.Text()[:5]))
 	if err != nil {

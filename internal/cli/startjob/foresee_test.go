@@ -2,6 +2,8 @@ package startjob
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +77,29 @@ func TestConfirmation(t *testing.T) {
 				t.Errorf("created: %v, %v, %q", created, err, asked)
 			}
 		})
+	}
+}
+
+// What an upload needs is examined before a question: a claim that does not exist fails the start.
+func TestUploadIsExaminedFirst(t *testing.T) {
+	home := t.TempDir()
+	env := func(key string) string {
+		return map[string]string{"HOME": home, "XDG_STATE_HOME": home, "XDG_CACHE_HOME": home, "XDG_CONFIG_HOME": home, "HYPERPOD_SANDBOX": "1"}[key]
+	}
+	streams, buffers := output.Test()
+	streams.InTTY, streams.ErrTTY = true, true
+	buffers.In.WriteString("y\n")
+	f := &factory.Factory{IO: streams, Env: env, Now: time.Now, Global: factory.Global{Namespace: "hyperpod-ns-researchers"}}
+	code := t.TempDir()
+	if err := os.WriteFile(filepath.Join(code, "t.py"), []byte("1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := NewCmd(f, nil)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{"j", "--template", "smpv2-llama2", "--upload", code, "--upload-pvc", "nowhere"})
+	err := cmd.ExecuteContext(t.Context())
+	if errs.ExitOf(err) != errs.NotFound || strings.Contains(buffers.Err.String(), "[y/N]") || buffers.Out.Len() > 0 {
+		t.Errorf("%v: %q, %q", err, buffers.Out, buffers.Err)
 	}
 }
 

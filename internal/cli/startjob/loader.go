@@ -38,8 +38,8 @@ func (r *run) loader(j job, suffix string) (map[string]any, error) {
 	return loader, nil
 }
 
-// checkLoader judges the job that receives the files: it says what it waits for, and returns what makes the upload fail.
-// Without inputs it checks permissions only.
+// checkLoader examines the job that receives the files, and returns what makes the upload fail. With inputs it also says
+// what that job waits for.
 func (r *run) checkLoader(ctx context.Context, in *inputs.Inputs, j job) []check.Step {
 	if r.claimed == nil {
 		return nil
@@ -62,17 +62,27 @@ func (r *run) checkLoader(ctx context.Context, in *inputs.Inputs, j job) []check
 	if in == nil || slices.ContainsFunc(steps, func(s check.Step) bool { return s.Status == check.StatusFailed }) {
 		return steps
 	}
+	return append(steps, r.judgeLoader(ctx, in, j)...)
+}
+
+// judgeLoader says what the job that receives the files waits for, and returns a failed step if it can never run. Without
+// inputs it knows nothing.
+func (r *run) judgeLoader(ctx context.Context, in *inputs.Inputs, j job) []check.Step {
+	loader, err := r.loader(j, "-upload")
+	if err != nil || in == nil {
+		return nil
+	}
 	v, err := judge(ctx, in, check.Request{Object: loader, Namespace: j.namespace})
 	if err != nil {
-		return steps
+		return nil
 	}
 	verdict.Fill(v, r.factory.Line)
 	if text := verdict.Brief(v, words.Age); v.Verdict == check.Never {
-		steps = append(steps, check.Step{Check: "Pods", Status: check.StatusFailed, Message: "the job that receives the upload " + text})
+		return []check.Step{{Check: "Pods", Status: check.StatusFailed, Message: "the job that receives the upload " + text}}
 	} else if text != "" {
 		r.factory.Notef("the upload needs a job of its own first (100m cpu, 128Mi memory): it %s", text)
 	}
-	return steps
+	return nil
 }
 
 // inputs returns what the admission check has read, nil if it has not.

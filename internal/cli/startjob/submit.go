@@ -27,6 +27,9 @@ func (r *run) submit(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
+	if err := r.mayFill(ctx, j); err != nil {
+		return err
+	}
 	foreseen := r.foresee(ctx, j)
 	if ok, err := r.confirmed(ctx, foreseen); !ok {
 		return err

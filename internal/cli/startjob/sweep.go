@@ -160,6 +160,9 @@ func (r *run) startSweep(ctx context.Context, s *series, v values.Values) error 
 	if n := r.options.MaxParallel; n > 0 {
 		first = missing[:min(n, len(missing))]
 	}
+	if err := r.mayFill(ctx, missing[0].job); err != nil {
+		return err
+	}
 	answer := r.foreseeSweep(ctx, s, first, exist, len(missing)-len(first))
 	if ok, err := r.confirmedSweep(ctx, answer); !ok {
 		return err
