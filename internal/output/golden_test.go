@@ -165,6 +165,12 @@ func TestEmptyTable(t *testing.T) {
 		t.Errorf("out %q err %q", b.Out, b.Err)
 	}
 	b.Err.Reset()
+	s.ErrTTY, s.Width = true, 10
+	if err := Print(s, Format{Name: TableFormat}, nil, empty, nil); err != nil || b.Err.String() != "no jobs in\nteam\\x1b-a\n" {
+		t.Errorf("10 columns: %v %q", err, b.Err)
+	}
+	s.ErrTTY, s.Width = false, 0
+	b.Err.Reset()
 	s.Quiet = true
 	if err := Print(s, Format{Name: TableFormat}, nil, empty, nil); err != nil || b.Err.Len() != 0 {
 		t.Errorf("quiet: %v %q", err, b.Err)

@@ -62,7 +62,7 @@ func render(s *IO, f Format, document any, table func() Table, names func() []st
 func renderTable(s *IO, t Table, wide bool) ([]byte, error) {
 	if len(t.Rows) == 0 && t.Empty != "" {
 		if !s.Quiet {
-			fmt.Fprintln(s.Err, Safe(t.Empty))
+			fmt.Fprint(s.Err, s.Lines([]errs.Line{{Text: Safe(t.Empty)}}))
 		}
 		return nil, nil
 	}
