@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,7 +120,8 @@ func (a *authorizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // memberCommands are what a member does in a week, each on a job that no other line changes. NEW is a new name in
-// each run. Those after a & run until Ctrl-C, which comes after their first line.
+// each run, of a template of the team for delete-template. Those after a & run until Ctrl-C, which comes after their
+// first line.
 var memberCommands = []string{
 	"list-jobs -o table", "get-job vit-huge -o table", "list-pods vit-huge -o table", "explain-job dino-giant -o table", "get-queue -o table", "get-quota -o table", "get-usage -o table",
 	"get-log vit-huge --tail 1", "exec vit-huge -- true", "copy-file ../../examples/train.yaml vit-huge:/tmp/", "wait-job vit-huge --for running --timeout 5s",
@@ -129,6 +131,8 @@ var memberCommands = []string{
 	"start-job -f ../../examples/train.yaml --name NEW --accelerators 1 --annotation cli.hyperpod/sandbox-duration=1s --sweep seed=1..2",
 	"start-job --name NEW --image example.com/i:1 --command python --entry-script t.py --instance-type ml.p5.48xlarge --accelerators 1 --upload ../../examples --annotation cli.hyperpod/sandbox-duration=1s",
 	"create-template NEW --job vit-huge --team", "create-template NEW --job vit-huge --dry-run=client", "patch-job priority dino-giant --priority training", "& port-forward vit-huge :6006",
+	"open-console linked --print", "delete-template NEW --yes", "wait-job --sweep swept --timeout 1m",
+	"start-job --name NEW --image example.com/i:1 --command python --entry-script t.py --instance-type ml.p5.48xlarge --accelerators 1 --upload ../../examples --upload-pvc shared --annotation cli.hyperpod/sandbox-duration=1s",
 }
 
 // TestMemberWithoutNamespaceFlag runs commands without -n, where only the kubeconfig names the member's namespace.
@@ -173,12 +177,31 @@ func TestMemberWithoutOneRight(t *testing.T) {
 	if err := os.WriteFile(config, fmt.Appendf(nil, kubeconfig, server.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	open := httptest.NewServer(box)
+	defer open.Close()
+	createClaim(t, open.URL)
+	all := memberRights()
+	member := func(line string) *exec.Cmd {
+		return command(t, append([]string{"hyperpod", "-n", "hyperpod-ns-researchers"}, strings.Fields(line)...), []string{"KUBECONFIG=" + config, "HOME=" + home})
+	}
+	prepare := func(line string) {
+		t.Helper()
+		gate.set(all)
+		if out, err := member(line).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+	}
+	prepare("start-job -f ../../examples/train.yaml --name swept --accelerators 1 --annotation cli.hyperpod/sandbox-duration=1s --sweep seed=1..2")
+	prepare("start-job -f ../../examples/train.yaml --name linked --accelerators 1 --annotation example.com/tensorboard=http://127.0.0.1/x")
 	runs := 0
 	run := func(line string, rights []right) (code int, stdout, stderr string) {
-		gate.set(rights)
 		runs++
 		line, endless := strings.CutPrefix(strings.ReplaceAll(line, "NEW", fmt.Sprintf("new-%d", runs)), "& ")
-		cmd := command(t, append([]string{"hyperpod", "-n", "hyperpod-ns-researchers"}, strings.Fields(line)...), []string{"KUBECONFIG=" + config, "HOME=" + home})
+		if strings.HasPrefix(line, "delete-template") {
+			prepare(fmt.Sprintf("create-template new-%d --job vit-huge --team", runs))
+		}
+		gate.set(rights)
+		cmd := member(line)
 		var out, errs strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		if !endless {
@@ -201,7 +224,6 @@ func TestMemberWithoutOneRight(t *testing.T) {
 		}
 		return code, first, errs.String()
 	}
-	all := memberRights()
 	rare := map[string]bool{}
 	for _, k := range kinds.Jobs() {
 		rare[k.Plural] = k.Kind != "PyTorchJob" && k.Kind != "Job"
