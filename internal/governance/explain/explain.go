@@ -222,7 +222,11 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 	for _, m := range jobs.TimelineOf(q.Job, q.Workload, q.Events) {
 		e.Timeline = append(e.Timeline, Moment{Time: m.Time.UTC().Truncate(time.Second), Step: string(m.Step), Reason: m.Reason, By: preemptor(c, m), Times: m.Times, Source: m})
 	}
-	e.Roles = roles(q.Job, q.Pods)
+	events := q.Events
+	if !slices.Contains([]jobs.State{jobs.Starting, jobs.Running, jobs.Restarting}, s.State) {
+		events = nil // others need no pods; what was refused is over
+	}
+	e.Roles = roles(q.Job, q.Pods, events)
 	e.resilience(c, q)
 	var wl *kueue.Workload
 	if c != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// roles counts the pods of each role and their problems. It returns nil for no pods.
-func roles(j state.Job, pods []state.Pod) []Role {
-	if len(pods) == 0 {
+// roles counts the pods of each role and their problems. It returns nil for no pods that nothing refuses.
+func roles(j state.Job, pods []state.Pod, events []state.Event) []Role {
+	refused := refusal(j, events)
+	if len(pods) == 0 && refused == nil {
 		return nil
 	}
 	out := make([]Role, 0, len(j.Roles))
@@ -43,7 +44,34 @@ func roles(j state.Job, pods []state.Pod) []Role {
 			r.note(p)
 		}
 	}
+	if refused == nil {
+		return out
+	}
+	for i := range out {
+		have := 0
+		for _, p := range places {
+			if strings.EqualFold(p.Role, out[i].Role) {
+				have++
+			}
+		}
+		if have < out[i].Pods {
+			out[i].Problems = append(out[i].Problems, Problem{Pod: j.Name, Reason: refused.Reason, Message: refused.Message, Pods: out[i].Pods - have})
+			break
+		}
+	}
 	return out
+}
+
+// refusal returns the last event that says why pods of a job were not created, nil without any: a ResourceQuota or the Pod
+// Security level of the namespace may refuse them, for example. The controllers of Kubernetes and the operators report it.
+func refusal(j state.Job, events []state.Event) (last *state.Event) {
+	for i := range events {
+		e := &events[i]
+		if e.ObjectUID == j.UID && e.Type == "Warning" && (e.Reason == "FailedCreate" || e.Reason == "FailedCreatePod") && (last == nil || e.Last.After(last.Last)) {
+			last = e
+		}
+	}
+	return last
 }
 
 // note adds a problem, or counts it with an equal one.
