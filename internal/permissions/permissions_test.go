@@ -12,16 +12,16 @@ import (
 var update = flag.Bool("update", false, "rewrite docs/permissions.md")
 
 const head = "# Permissions of each command\n\n" +
-	"The table lists what each command for data scientists asks the API server. Use it to write Roles by hand, or let\n" +
+	"The table lists the permissions that each command for data scientists uses at the API server. Write Roles from it, or let\n" +
 	"`hyperpod governance rbac TEAM` print them:\n\n" +
 	"```\n" +
 	"hyperpod governance rbac researchers | kubectl apply -f -\n" +
 	"hyperpod governance rbac researchers --verify     # as a member of the team\n" +
 	"```\n\n" +
-	"Without an optional permission the command works and reports what is hidden. \"cluster\" marks permissions in all\n" +
+	"Without an optional permission, the command works and reports what is hidden. \"cluster\" marks permissions in all\n" +
 	"namespaces, or on objects without a namespace; the others are for the namespace of the team. \"jobs\" stands for all job\n" +
-	"kinds; a command works with those that you have permission for. A test compares the table with the\n" +
-	"requests of every command.\n\n" +
+	"kinds; a command works with the kinds that you have permission for. A test compares the table with the requests of every\n" +
+	"command.\n\n" +
 	"| command | required | optional |\n|---|---|---|\n"
 
 // TestTable: docs/permissions.md is the table.
@@ -48,10 +48,9 @@ func TestTable(t *testing.T) {
 }
 
 const headAWS = "\n## AWS\n\n" +
-	"The table lists the IAM actions of commands for clusters. Without an optional action the command works and reports what\n" +
-	"is unknown. `get-token` needs none: it signs the token on your machine. With `--role-arn`, a command also needs\n" +
-	"`sts:AssumeRole` on the role. A test compares the table with the\n" +
-	"requests of every command.\n\n" +
+	"The table lists the IAM actions of commands for clusters. Without an optional action, the command works and reports what\n" +
+	"is unknown. `get-token` needs no action: it signs the token on your machine. With `--role-arn`, a command also needs\n" +
+	"`sts:AssumeRole` on the role. A test compares the table with the requests of every command.\n\n" +
 	"| command | required | optional |\n|---|---|---|\n"
 
 // actions writes IAM actions.

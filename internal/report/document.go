@@ -2,7 +2,12 @@
 // and how long jobs waited and ran. It is pure arithmetic over values.
 package report
 
-import "time"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
 
 // Schema is the name and version of the JSON. Fields may be added within a version.
 const Schema = "hyperpod.report/v1"
@@ -51,6 +56,55 @@ type Row struct {
 	// Cost is what the used device-hours cost, IdleCost what the idle ones of a team or instance type cost. Null
 	// without a price.
 	Cost, IdleCost *float64
+}
+
+// Most returns the rows with the most device-hours, in their order, and the sums of the others; rest is nil if there are
+// no more than most+1 rows.
+func Most(rows []Row, most int) (shown []Row, rest *Row) {
+	if len(rows) <= most+1 {
+		return rows, nil
+	}
+	at := make([]int, len(rows))
+	size := make([]float64, len(rows))
+	for i, r := range rows {
+		at[i], size[i] = i, r.Used.sum()+r.Waited.sum()+r.Idle.sum()
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	slices.Sort(at[:most])
+	for _, i := range at[:most] {
+		shown = append(shown, rows[i])
+	}
+	rest = &Row{Hours: newHours()}
+	for _, i := range at[most:] {
+		rest.join(rows[i])
+	}
+	return shown, rest
+}
+
+// sum adds the resources in one order, so that the same amounts give the same sum.
+func (a Amounts) sum() (n float64) {
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		n += a[name]
+	}
+	return n
+}
+
+// join adds another row.
+func (row *Row) join(r Row) {
+	for _, x := range []struct {
+		to   *Amounts
+		from Amounts
+	}{{&row.Used, r.Used}, {&row.Borrowed, r.Borrowed}, {&row.Waited, r.Waited}, {&row.Nominal, r.Nominal}, {&row.Lent, r.Lent}, {&row.Idle, r.Idle},
+		{&row.Measured, r.Measured}, {&row.Unused, r.Unused}} {
+		if *x.to == nil && x.from != nil {
+			*x.to = Amounts{}
+		}
+		for name, hours := range x.from {
+			x.to.add(name, hours)
+		}
+	}
+	row.Jobs += r.Jobs
+	row.Cost, row.IdleCost = plus(row.Cost, r.Cost), plus(row.IdleCost, r.IdleCost)
 }
 
 // DayRow is a day in UTC.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -206,5 +208,30 @@ func TestParsePrices(t *testing.T) {
 		if p, err := ParsePrices([]byte(text), devices); err == nil {
 			t.Errorf("%q: %v", text, p)
 		}
+	}
+}
+
+// TestMost: the rows with most device-hours stay in their order, and nothing of the others is lost.
+func TestMost(t *testing.T) {
+	cost := 1.5
+	var rows []Row
+	for i := range 1000 {
+		rows = append(rows, Row{Name: fmt.Sprintf("%04d", i), Hours: Hours{Used: Amounts{"gpu": float64(i * 7 % 1000)}, Waited: Amounts{"gpu": 1}}, Jobs: 2, Cost: &cost})
+	}
+	shown, rest := Most(rows, 40)
+	if len(shown) != 40 || rest == nil || !slices.IsSortedFunc(shown, func(a, b Row) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Fatal(len(shown), rest)
+	}
+	used := 0.0
+	for _, r := range shown {
+		if used += r.Used["gpu"]; r.Used["gpu"] < 960 {
+			t.Errorf("%s used %v", r.Name, r.Used)
+		}
+	}
+	if used+rest.Used["gpu"] != 499500 || rest.Waited["gpu"] != 960 || rest.Jobs != 1920 || *rest.Cost != 1440 || rest.Idle != nil {
+		t.Error(used, rest)
+	}
+	if all, none := Most(rows[:41], 40); len(all) != 41 || none != nil {
+		t.Error("one row is not worth a line that says one more", len(all), none)
 	}
 }

@@ -83,6 +83,19 @@ func (s Sums) add(j Job, from, to time.Time) {
 	}
 }
 
+// Rest returns the sums of jobs together.
+func Rest(rows []JobRow) Sums {
+	s := newSums()
+	for _, r := range rows {
+		for _, x := range []struct{ to, from Hours }{{s.Used, r.Used}, {s.Waited, r.Waited}, {s.Borrowed, r.Borrowed}} {
+			for _, name := range slices.Sorted(maps.Keys(x.from)) {
+				x.to[name] += x.from[name]
+			}
+		}
+	}
+	return s
+}
+
 // JobRow is a job of a report.
 type JobRow struct {
 	Name, Namespace, Kind string

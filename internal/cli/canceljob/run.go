@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -17,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // target is one job to cancel.
@@ -180,7 +180,7 @@ func (o *Options) cancel(ctx context.Context, c *factory.Cluster, t *target) err
 		return err
 	}
 	if len(t.removed) > 0 {
-		f.Notef("note: also deleted: %s", strings.Join(t.removed, ", "))
+		f.Notef("note: also deleted: %s", words.Some(t.removed, 10))
 	}
 	for _, l := range t.left {
 		f.Notef("warning: not deleted: %s", l)

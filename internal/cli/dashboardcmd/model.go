@@ -371,7 +371,7 @@ func cut(text string, width int) string { return displaywidth.TruncateString(tex
 
 func (m *model) helpText() string {
 	lines := []string{"Keys", "", "1-4, Tab       tabs", "up, down, j, k rows; PgUp, PgDn, Home, End", "/ TEXT         only rows with the text; !TEXT: only the others; Esc clears",
-		": NAME         go to a tab; :sort COLUMN; :q quits", "o  O           sort by the next column; turn the order", "Enter          explain the job; the queue of a team; the pods of a node", "d  l  p        details, log and pods of the job"}
+		": NAME         go to a tab; :sort COLUMN; :q quits", "o  O           sort by the next column; reverse the order", "Enter          explain the job; the queue of a team; the pods of a node", "d  l  p        details, log and pods of the job"}
 	if !m.readOnly {
 		lines = append(lines, "s  u           suspend, unsuspend the job", "P              change its priority class", "c              cancel it")
 	}

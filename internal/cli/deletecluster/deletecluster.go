@@ -97,7 +97,7 @@ func (o *Options) describe(ctx context.Context, client *aws.Client, c clusters.C
 	}
 	has := fmt.Sprintf("cluster %s (%s) has %s", c.Name, c.Status, words.Count(count, "instance", "instances"))
 	if len(groups) > 0 {
-		has += ": " + strings.Join(groups, ", ")
+		has += ": " + words.Some(groups, 10)
 	}
 	f.Notef("%s", has)
 	use, err := findnode.UseOf(ctx, f, client, c, nil)
@@ -124,7 +124,7 @@ func (o *Options) describe(ctx context.Context, client *aws.Client, c clusters.C
 		for _, a := range attached {
 			names = append(names, a.Kind+" "+a.Name)
 		}
-		f.Notef("warning: SageMaker refuses to delete a cluster with policies; attached: %s", strings.Join(names, ", "))
+		f.Notef("warning: SageMaker refuses to delete a cluster with policies; attached: %s", words.Some(names, 10))
 	}
 	return question + "?", nil
 }

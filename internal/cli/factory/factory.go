@@ -152,7 +152,7 @@ func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 	g.ErrorFormat = cmp.Or(g.ErrorFormat, ErrorText)
 	fs.Var(&choice{Choice{Name: "error-format", Words: []string{ErrorText, ErrorJSON}}, &g.ErrorFormat}, "error-format", "how to print errors on stderr: text|json (one line for each error)")
 	g.OutputVersion = OutputVersions()[0]
-	fs.Var(&choice{Choice{Name: "output-version", Words: OutputVersions()}, &g.OutputVersion}, "output-version", "version of the JSON documents; programs that name it fail when it is gone")
+	fs.Var(&choice{Choice{Name: "output-version", Words: OutputVersions()}, &g.OutputVersion}, "output-version", "version of the JSON documents; the command fails if it no longer prints this version")
 	fs.BoolVar(&g.Debug, "debug", false, "print the causes of errors, and every request with its duration")
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Missing reports on stderr what a list lacks: kinds that you have no permission to list, kinds that a snapshot does not
@@ -34,7 +35,8 @@ func (f *Factory) Missing(missing []state.Missing) {
 	if len(names) > 0 {
 		text := "note: " + NameSet(names) + " are hidden: no permission to list them"
 		if len(where) > 0 {
-			text += " in " + NameSet(where)
+			slices.Sort(where)
+			text += " in " + words.Some(slices.Compact(where), 8)
 		}
 		f.Notef("%s", text)
 	}
@@ -68,6 +70,9 @@ type lacks struct {
 	file string
 }
 
+// mostFailures is the number of different errors that are printed: a server that fails can fail for every namespace.
+const mostFailures = 5
+
 // Failures returns the errors of the reads that failed: the server was asked, and did not answer as it should. The result
 // lacks what they would have shown, so the command prints it and fails. Nil if there are none.
 func Failures(missing []state.Missing) (err error) {
@@ -76,12 +81,17 @@ func Failures(missing []state.Missing) (err error) {
 		if m.Reason != state.Failed || m.Err == nil || told[m.Err.Error()] {
 			continue
 		}
-		told[m.Err.Error()] = true
+		if told[m.Err.Error()] = true; len(told) > mostFailures {
+			continue
+		}
 		failure := m.Err
 		if errs.ExitOf(failure) == errs.NotFound { // something was found
 			failure = errs.Wrap(failure, "cannot read all").WithCode(errs.Failure)
 		}
 		err = errs.Also(err, failure)
+	}
+	if more := len(told) - mostFailures; more > 0 {
+		err = errs.Also(err, errs.New(words.Count(more, "more read", "more reads")+" failed", ""))
 	}
 	return err
 }
@@ -121,7 +131,7 @@ func sortMissing(missing []state.Missing) lacks {
 	if len(elsewhere) > 0 {
 		parts = append(parts, "no "+NameSet(elsewhere)+" of other namespaces")
 	}
-	l.file = strings.Join(parts, ", ")
+	l.file = words.Some(parts, 6)
 	return l
 }
 

@@ -2,6 +2,8 @@ package factory
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -73,5 +75,27 @@ func TestFailures(t *testing.T) {
 	err := Failures([]state.Missing{refused, failed(errors.New("one")), failed(errors.New("one")), failed(errs.NotFoundf("two"))})
 	if all := errs.Each(err); len(all) != 2 || errs.ExitOf(all[0]) != errs.Failure || errs.ExitOf(all[1]) != errs.Failure {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestManyNamespaces: what is missing in 1,000 namespaces takes a few lines.
+func TestManyNamespaces(t *testing.T) {
+	var forbidden, inFile, failed []state.Missing
+	for i := range 1000 {
+		ns := fmt.Sprintf("ns-%03d", i)
+		forbidden = append(forbidden, state.Missing{Resource: kinds.Workload, Reason: state.Forbidden, Verb: "list", Namespace: ns})
+		inFile = append(inFile, state.Missing{Resource: kinds.Workload, Reason: state.NotInFile, Verb: "list", Namespace: ns})
+		failed = append(failed, state.Missing{Resource: kinds.Workload, Reason: state.Failed, Namespace: ns, Err: errs.New("cannot list workloads in "+ns, "it broke")})
+	}
+	io, b := output.Test()
+	f := &Factory{IO: io}
+	f.Missing(forbidden)
+	f.Missing(inFile)
+	if got := b.Err.String(); len(got) > 600 || !strings.Contains(got, "ns-007 and 992 more\n") || !strings.Contains(got, "no workloads of namespace ns-005 and 994 more\n") {
+		t.Errorf("%d bytes: %.700s", len(got), got)
+	}
+	each := errs.Each(Failures(failed))
+	if len(each) != mostFailures+1 || each[mostFailures].Error() != "995 more reads failed" {
+		t.Error(len(each), each)
 	}
 }

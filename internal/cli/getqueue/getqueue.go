@@ -51,7 +51,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "get-queue [TEAM]",
 		Aliases: []string{"get-queues", "queue"},
-		Short:   "List waiting workloads in the scheduler's order",
+		Short:   "List pending workloads in the scheduler's order",
 		Long: `List the workloads of all teams, or of one team, that wait for quota, in the
 order in which the scheduler takes them: position, priority, size, waiting time
 and reason. For one team, and for all teams with --assume-duration, the list
@@ -216,14 +216,14 @@ func (v *view) summary() queue.Summary {
 // title returns whose queue it is, for the notice that nothing waits.
 func (v *view) title() string {
 	if v.items == nil || v.summary().Waiting > 0 {
-		return "cannot read the waiting workloads"
+		return "cannot read the pending workloads"
 	}
 	if !v.narrow {
-		return "no waiting workloads"
+		return "no pending workloads"
 	}
 	var names []string
 	for _, t := range v.teams {
 		names = append(names, t.Name)
 	}
-	return "no waiting workloads in " + words.Some(names, 8)
+	return "no pending workloads in " + words.Some(names, 8)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // The groupings of --by.
@@ -274,7 +275,7 @@ func (o *Options) pick(all, some []string) ([]string, error) {
 	for _, name := range o.Resources {
 		found, ok := quota.FindResource(name, all)
 		if !ok {
-			e := errs.NotFoundf("resource %q not found", name).WithFact("available", strings.Join(all, ", "))
+			e := errs.NotFoundf("resource %q not found", name).WithFact("available", words.Some(all, 12))
 			var short []string
 			for _, r := range all {
 				short = append(short, r[strings.Index(r, "/")+1:])

@@ -25,6 +25,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/reporttext"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/usage"
@@ -133,7 +134,7 @@ func Run(ctx context.Context, o *Options) error {
 		if err := o.csv(d); err != nil {
 			return err
 		}
-	} else if err := output.Print(f.IO, format, d, func() output.Table { return o.table(d) }, func() (names []string) {
+	} else if err := output.Print(f.IO, format, d, func() output.Table { return o.table(d, format.Name == output.Wide) }, func() (names []string) {
 		for _, j := range d.Jobs {
 			names = append(names, j.Name)
 		}
@@ -240,8 +241,11 @@ func borrowed(w *state.Workload, queue *state.ClusterQueue, all []state.Workload
 	return out
 }
 
-// table has a row for each job or day, and one for all.
-func (o *Options) table(d *usage.Document) output.Table {
+// mostJobs is the number of jobs that have a row; -o wide has all.
+const mostJobs = 40
+
+// table has a row for each job or day, and one for all. Jobs come in the order of their use.
+func (o *Options) table(d *usage.Document, all bool) output.Table {
 	numbers := []output.Column{{Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 1}, {Title: "WAITED", Right: true}}
 	cells := func(s usage.Sums) []output.Cell { return output.T(text(s.Used), text(s.Borrowed), text(s.Waited)) }
 	if o.By == "day" {
@@ -252,7 +256,7 @@ func (o *Options) table(d *usage.Document) output.Table {
 		t.Rows = append(t.Rows, append(output.T("total"), cells(d.Total)...))
 		return t
 	}
-	t := output.Table{Columns: append([]output.Column{{Title: "JOB", Keep: true}, {Title: "OWNER", Yield: 3}, {Title: "STATE", Yield: 2}}, numbers...), Empty: "no jobs with accelerators in this time"}
+	t := output.Table{Columns: append([]output.Column{{Title: "JOB", Keep: true}, {Title: "OWNER", Yield: 3}, {Title: "STATE", Yield: 2}}, numbers...), Empty: "no jobs with accelerators in this period"}
 	wide := o.AllNamespaces || o.Team != ""
 	if wide {
 		t.Columns = append([]output.Column{{Title: "NAMESPACE", Yield: 4}}, t.Columns...)
@@ -263,12 +267,19 @@ func (o *Options) table(d *usage.Document) output.Table {
 		}
 		return cells
 	}
-	for _, j := range d.Jobs {
+	shown := d.Jobs
+	if !all && len(shown) > mostJobs+1 {
+		shown = shown[:mostJobs]
+	}
+	for _, j := range shown {
 		owner := "-"
 		if j.CreatedBy != nil {
 			owner = *j.CreatedBy
 		}
 		t.Rows = append(t.Rows, lead(j.Namespace, append(output.T(j.Name, owner, j.State), cells(j.Sums)...)))
+	}
+	if rest := d.Jobs[len(shown):]; len(rest) > 0 {
+		t.Rows = append(t.Rows, lead("", append(output.T(fmt.Sprintf("%d more (see -o wide)", len(rest)), "", ""), cells(usage.Rest(rest))...)))
 	}
 	if len(d.Jobs) > 0 {
 		t.Rows = append(t.Rows, lead("", append(output.T("total", "", ""), cells(d.Total)...)))
@@ -310,19 +321,14 @@ func (o *Options) samples(c *factory.Cluster, from, to time.Time) (*history.Data
 	return d, nil
 }
 
-// notes says what the numbers cannot know.
+// notes names the jobs that the figures do not count.
 func (o *Options) notes(d *usage.Document) {
 	f := o.Factory
-	known := "no job"
-	if d.KnownSince != nil {
-		known = fmt.Sprintf("jobs since %s (UTC)", d.KnownSince.Format("2006-01-02 15:04"))
+	deleted := "deleted jobs are not counted"
+	if d.RecordedSince != nil {
+		deleted = fmt.Sprintf("deleted jobs are counted from %s to %s (UTC), by the samples of a recorder", d.RecordedSince.Format("2006-01-02 15:04"), d.RecordedUntil.Format("2006-01-02 15:04"))
 	}
-	if d.RecordedSince == nil {
-		f.Notef("note: the cluster knows %s; deleted jobs are not counted", known)
-	} else {
-		f.Notef("note: samples of a recorder count deleted jobs from %s to %s (UTC)", d.RecordedSince.Format("2006-01-02 15:04"), d.RecordedUntil.Format("2006-01-02 15:04"))
-		f.Notef("note: otherwise the cluster knows %s", known)
-	}
+	f.Notef("note: %s", reporttext.OldestJob(deleted, d.KnownSince))
 	if d.Incomplete > 0 {
 		f.Notef("note: %s had quota before a preemption that the cluster no longer records", words.Count(d.Incomplete, "job", "jobs"))
 	}

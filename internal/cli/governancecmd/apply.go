@@ -239,7 +239,7 @@ func (o *ApplyOptions) backup(doc *policy.Document, file string, target ...strin
 		return errs.New("cannot save the current state to "+path, errs.FileReason(err)).WithCause(err).
 			Suggest(errs.Option("--backup", "FILE"), errs.Option("--backup", "none"))
 	}
-	o.Factory.NoteCommand("to go back:", errs.Run("governance", append([]string{"apply", "-f", path}, target...)...))
+	o.Factory.NoteCommand("to undo:", errs.Run("governance", append([]string{"apply", "-f", path}, target...)...))
 	return nil
 }
 
@@ -261,7 +261,7 @@ func (o *ApplyOptions) failed(err error, check bool) error {
 		return e.WithFact("changed", "nothing: this was a dry run of all changes")
 	}
 	return e.WithFact("done", fmt.Sprintf("%d of %d changes", len(fail.Done), len(fail.Done)+len(fail.Left))).WithFact("left", words.Some(namesOf(fail.Left), 8)).
-		Suggest(errs.Run("governance", "plan", "-f", o.File).WithNote("shows what is left"))
+		Suggest(errs.Run("governance", "plan", "-f", o.File).WithNote("shows the remaining changes"))
 }
 
 func namesOf(ops []policy.Operation) []string {

@@ -173,7 +173,7 @@ func (r *remoteRun) failed(ctx context.Context, err error) error {
 	if file == "" {
 		file = "FILE"
 	}
-	return e.Suggest(errs.Run("governance", append([]string{"plan", "-f", file}, r.Target.args(r.remote.cluster.Name)...)...).WithNote("shows what is left"))
+	return e.Suggest(errs.Run("governance", append([]string{"plan", "-f", file}, r.Target.args(r.remote.cluster.Name)...)...).WithNote("shows the remaining changes"))
 }
 
 func (r *remoteRun) explain(err error, op policy.Operation) *errs.Error {

@@ -117,14 +117,24 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 	return factory.Failures(s.Missing)
 }
 
+// mostFindings is the number of findings that have a row; JSON has all.
+const mostFindings = 40
+
 func auditTable(d audit.Document) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "FINDING", Keep: true}, {Title: "MESSAGE", Wrap: true}}}
-	for _, f := range d.Findings {
+	shown := d.Findings
+	if len(shown) > mostFindings+1 {
+		shown = shown[:mostFindings]
+	}
+	for _, f := range shown {
 		t.Rows = append(t.Rows, output.T(string(f.Code), f.Message))
 	}
 	t.Empty = "nothing to report: " + audittext.Summary(d.Findings)
 	if len(t.Rows) > 0 {
 		t.Notes = append(t.Notes, audittext.Summary(d.Findings))
+	}
+	if more := len(d.Findings) - len(shown); more > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("and %d more findings (-o json)", more))
 	}
 	return t
 }

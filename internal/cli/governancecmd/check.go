@@ -220,7 +220,7 @@ func position(file string, line, column int) string {
 }
 
 func findingsTable(d CheckDocument) output.Table {
-	t := output.Table{Columns: []output.Column{{Title: "PLACE"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true}}}
+	t := output.Table{Columns: []output.Column{{Title: "POSITION"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true}}}
 	for _, x := range d.Findings {
 		at := position(d.File, x.Line, x.Column)
 		if x.Line == 0 && x.Path != "" {

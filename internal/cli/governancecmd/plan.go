@@ -57,7 +57,7 @@ The exit code is 0 if nothing changes, 3 if something does, and 1 on failure.`,
 	fs := cmd.Flags()
 	fs.StringVarP(&o.File, "file", "f", "", "governance file; - for stdin")
 	fs.BoolVar(&o.Prune, "prune", false, "remove teams and priority classes that are not in the file")
-	fs.BoolVar(&o.NoConsequences, "no-consequences", false, "leave out what happens to jobs (faster)")
+	fs.BoolVar(&o.NoConsequences, "no-consequences", false, "skip the effects on jobs (faster)")
 	fs.StringVar(&o.Out, "out", "", "save the plan for governance apply --plan")
 	o.Mapping.add(cmd)
 	o.Target.add(f, cmd)

@@ -88,7 +88,7 @@ func (o *RBACOptions) accessEntries(ctx context.Context) error {
 func (o *RBACOptions) createEntries(ctx context.Context, client *aws.Client, e clusters.Endpoint, doc entriesDocument) error {
 	f := o.Factory
 	group := o.group(o.Team)
-	question := fmt.Sprintf("Let %s into EKS cluster %s as %s?", words.Count(len(doc.AccessEntries), "principal", "principals"), e.Name, group)
+	question := fmt.Sprintf("Give %s access to EKS cluster %s as %s?", words.Count(len(doc.AccessEntries), "principal", "principals"), e.Name, group)
 	if err := f.Agree(ctx, o.Yes, question); err != nil {
 		return err
 	}

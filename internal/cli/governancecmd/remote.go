@@ -118,7 +118,7 @@ func (r *remote) kueue(ctx context.Context) (*policy.Live, *inputs.Inputs) {
 		err = readable(in)
 	}
 	if err != nil {
-		r.f.Notef("note: what this does to jobs is unknown: %s", errs.Text(err, false))
+		r.f.Notef("note: the effects on jobs are unknown: %s", errs.Text(err, false))
 		return nil, nil
 	}
 	return live, in

@@ -84,7 +84,7 @@ Failed.`,
 	fs.BoolVar(&o.Verbose, "verbose", false, "print more keys in JSON and YAML: kind, queue, since, reason, pods")
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
 	fs.BoolVar(&o.Mine, "mine", false, "only jobs that you created")
-	fs.BoolVar(&o.Idle, "idle", false, "only running jobs whose accelerators do nothing (needs a Prometheus server)")
+	fs.BoolVar(&o.Idle, "idle", false, "only running jobs whose accelerators are idle (needs a Prometheus server)")
 	o.Prometheus.Add(cmd)
 	factory.OptionalAge(fs, &o.Since, "since", "only jobs created within this `duration`, for example 7d")
 	fs.BoolVar(&o.NoHeaders, "no-headers", false, "print the table without the titles of its columns")

@@ -138,7 +138,7 @@ func Run(ctx context.Context, o *Options) error {
 	defer w.Close()
 	f.Notef("recording %s every %s in %s; Ctrl-C ends it", historystore.Cluster(c), words.Age(o.every()), dir)
 	if last := w.Last(); !last.IsZero() && historystore.Gap(last, first.Time, o.every()) {
-		f.Notef("note: the last sample is of %s; what jobs did since comes from the cluster's records", last.Format("2006-01-02 15:04"))
+		f.Notef("note: the last sample is of %s; changes of jobs since then come from the cluster's records", last.Format("2006-01-02 15:04"))
 	}
 	r := recorder{o: o, c: c, w: w, dir: dir}
 	if err := r.add(first); err != nil && (o.Samples == 1 || ctx.Err() != nil) {

@@ -53,7 +53,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	}
 	f.Notef("%s: HyperPod's agent gets the state fail and the reason %s; their jobs stop", words.Count(len(chosen), "node", "nodes"), action)
 	if slices.Sort(hit); len(hit) > 0 {
-		f.Notef("affected jobs: %s", strings.Join(slices.Compact(hit), ", "))
+		f.Notef("affected jobs: %s", words.Some(slices.Compact(hit), 10))
 	} else {
 		f.Notef("no jobs are affected")
 	}

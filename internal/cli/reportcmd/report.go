@@ -215,7 +215,7 @@ func (o *Options) print(format output.Format, d *report.Document, now time.Time)
 	case output.Markdown:
 		text = []byte(output.SafeLines(reporttext.Markdown(d)))
 	default:
-		if err := output.Print(io, format, d, func() output.Table { return o.table(d) }, nil); err != nil || !format.IsTable() {
+		if err := output.Print(io, format, d, func() output.Table { return o.table(d, format.Name == output.Wide) }, nil); err != nil || !format.IsTable() {
 			return err
 		}
 		for _, fact := range reporttext.Facts(d) {
@@ -232,8 +232,8 @@ func (o *Options) print(format output.Format, d *report.Document, now time.Time)
 	return err
 }
 
-// table has a row for each group and one for all.
-func (o *Options) table(d *report.Document) output.Table {
+// table has a row for each group and one for all. Of many groups, only a wide table has all.
+func (o *Options) table(d *report.Document, wide bool) output.Table {
 	hours := reporttext.Hours
 	switch o.By {
 	case "day":
@@ -252,7 +252,7 @@ func (o *Options) table(d *report.Document) output.Table {
 	rows := map[string][]report.Row{"team": d.Teams, "owner": d.Owners, "project": d.Projects, "namespace": d.Namespaces, "instance-type": d.Types}[o.By]
 	t := output.Table{Columns: []output.Column{{Title: strings.ToUpper(strings.ReplaceAll(o.By, "-", " ")), Keep: true}, {Title: "USED", Right: true, Keep: true}, {Title: "BORROWED", Right: true, Yield: 2},
 		{Title: "LENT", Right: true, Yield: 3}, {Title: "IDLE", Right: true, Yield: 1}, {Title: "WAITED", Right: true, Keep: true}, {Title: "JOBS", Right: true, Yield: 5}},
-		Empty: "no jobs with accelerators in this time"}
+		Empty: "no jobs with accelerators in this period"}
 	if d.Prices != nil {
 		t.Columns = append(t.Columns, output.Column{Title: "COST", Right: true}, output.Column{Title: "IDLE COST", Right: true, Yield: 4})
 	}
@@ -262,9 +262,11 @@ func (o *Options) table(d *report.Document) output.Table {
 	if len(rows) == 0 {
 		return t
 	}
-	total := d.Total
-	total.Name = "total"
-	for _, r := range append(rows[:len(rows):len(rows)], total) {
+	most := reporttext.MostRows
+	if wide {
+		most = len(rows)
+	}
+	for _, r := range reporttext.Rows(d, rows, most) {
 		cells := output.T(reporttext.Name(r.Name), hours(r.Used), hours(r.Borrowed), hours(r.Lent), hours(r.Idle), hours(r.Waited), strconv.Itoa(r.Jobs))
 		if d.Prices != nil {
 			cells = append(cells, output.T(reporttext.Money(r.Cost), reporttext.Money(r.IdleCost))...)

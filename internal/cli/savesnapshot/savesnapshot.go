@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Options are the settings of one run.
@@ -150,7 +150,7 @@ func lacks(s *snapshot.Snapshot) []string {
 			}
 		}
 		if len(names) > 0 {
-			out = append(out, why[reason]+strings.Join(slices.Compact(names), ", "))
+			out = append(out, why[reason]+words.Some(slices.Compact(names), 12))
 		}
 	}
 	return out

@@ -114,7 +114,7 @@ func adviceText(a simulate.JobRemedies) []string {
 	if len(a.Placements) > 0 {
 		for _, p := range a.Placements {
 			if p.PodsPlaced < p.Pods {
-				return []string{fmt.Sprintf("nothing in the policy lets %s run: no node takes a pod of %s: %s", name, p.PodSet, verdict.NodeReasons(p.Reasons))}
+				return []string{fmt.Sprintf("no setting of the policy lets %s run: a pod of %s fits on no node: %s", name, p.PodSet, verdict.NodeReasons(p.Reasons))}
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func (r *run) startSlurm(ctx context.Context, c *client.Client) error {
 		return (&slurmRun{run: r, client: c}).startScript(ctx)
 	}
 	if len(o.BeyondSlurm) > 0 {
-		return factory.NotOnSlurm(strings.Join(o.BeyondSlurm, ", --")).WithAdvice("leave it out: an sbatch script has nothing for it")
+		return factory.NotOnSlurm(strings.Join(o.BeyondSlurm, ", --")).WithAdvice("leave it out: an sbatch script has no counterpart")
 	}
 	if o.jobName() == "" {
 		return nameRequired()
@@ -166,7 +166,7 @@ func (s *slurmRun) shield() {
 		s.factory.Notef("note: from the environment: %s", strings.Join(used, ", "))
 	}
 	if len(dropped) > 0 {
-		s.factory.Notef("note: without effect: %s", strings.Join(dropped, ", "))
+		s.factory.Notef("note: no effect on Slurm: %s", strings.Join(dropped, ", "))
 	}
 }
 
@@ -220,7 +220,7 @@ func (s *slurmRun) verdict(ctx context.Context) (slurmVerdict, errs.Exit, error)
 	e, err := s.client.Test(ctx, s.text, s.given...)
 	switch left := e.Start.Sub(f.Now()); {
 	case client.Is(err, client.NeverFits) && s.options.DryRun == admission:
-		v.Verdict, v.Summary, code = "Never", s.script.Name+" can never start: no nodes of the partition have what it requests", errs.No
+		v.Verdict, v.Summary, code = "Never", s.script.Name+" can never start: no nodes of the partition provide what it requests", errs.No
 	case err != nil:
 		return v, code, s.refused(err)
 	case left <= soon:

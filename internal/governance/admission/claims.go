@@ -37,7 +37,7 @@ func newDevices(cfg Config) devices {
 type deviceDemand struct {
 	counts  []workload.InfoOption
 	refused verdict // Kueue does not queue it
-	unknown bool    // something that decides could not be read
+	unknown bool    // something that affects the decision could not be read
 }
 
 // needsDevices reports a pending workload whose devices Kueue counts before it queues it.

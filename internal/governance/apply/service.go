@@ -37,7 +37,7 @@ const (
 
 // ServiceOptions are the options of RunService.
 type ServiceOptions struct {
-	// Done is called after each operation, Waiting whenever the service is still at work.
+	// Done is called after each operation, Waiting whenever SageMaker is still making the change.
 	Done    func(policy.Operation)
 	Waiting func(op policy.Operation, status string)
 	// Pause waits before the n-th look at a status, from 0. The end of its context, or an

@@ -76,7 +76,9 @@ type Finding struct {
 	Jobs     int      `json:",omitempty"` // how many
 	Job      string   `json:",omitempty"` // "namespace/name": the one that waits longest
 	Seconds  float64  `json:",omitempty"` // how long it has been waiting
-	Holders  []Holder `json:",omitempty"`
+	// Holders are the teams that borrow most of what the team waits for; HoldersTotal counts all that borrow it.
+	Holders      []Holder `json:",omitempty"`
+	HoldersTotal int      `json:",omitempty"`
 	// For is the team that could use what is idle; Setting of SettingOf keeps it from it.
 	For       string  `json:",omitempty"`
 	Setting   Setting `json:",omitempty"`
@@ -199,14 +201,22 @@ func (a *auditor) team(clusterQueue string) *quota.Team {
 	return nil
 }
 
-// mostIdle is how many teams with idle quota are named for each team that waits, the
-// largest amounts first.
-const mostIdle = 3
+// A team that waits names this many teams with idle quota, and this many that borrow, the largest amounts first. With all
+// of them, the findings of a cluster would grow with the square of its teams.
+const (
+	mostIdle    = 3
+	mostHolders = 10
+)
 
 func (a *auditor) starved(w *wait) {
 	f := Finding{Code: Starved, Team: w.team.Name, Resource: w.resource, Amount: quota.Number(w.resource, w.amount), Jobs: w.jobs,
 		Job: w.oldest.Namespace + "/" + cmp.Or(w.oldest.Job, w.oldest.Workload), Seconds: a.s.Taken.Sub(w.oldest.Since).Seconds()}
-	var idle []Finding
+	type spare struct {
+		team *quota.Team
+		row  quota.FlavorRow
+		free int64
+	}
+	var idle []spare
 	for i := range a.r.Teams {
 		other := &a.r.Teams[i]
 		if other == w.team {
@@ -221,15 +231,20 @@ func (a *auditor) starved(w *wait) {
 		}
 		for _, fl := range row.Flavors {
 			if free := unused(other, fl); free > 0 {
-				setting, of := a.keeps(w, other, fl, free)
-				idle = append(idle, Finding{Code: Idle, Team: other.Name, Resource: w.resource, Flavor: fl.Flavor, Amount: quota.Number(w.resource, free),
-					For: w.team.Name, Setting: setting, SettingOf: of})
+				idle = append(idle, spare{other, fl, free})
 			}
 		}
 	}
 	slices.SortStableFunc(f.Holders, func(x, y Holder) int { return cmp.Compare(y.Amount, x.Amount) })
-	slices.SortStableFunc(idle, func(x, y Finding) int { return cmp.Compare(y.Amount, x.Amount) })
-	a.found = append(append(a.found, f), idle[:min(len(idle), mostIdle)]...)
+	f.HoldersTotal = len(f.Holders)
+	f.Holders = f.Holders[:min(len(f.Holders), mostHolders)]
+	a.found = append(a.found, f)
+	slices.SortStableFunc(idle, func(x, y spare) int { return cmp.Compare(y.free, x.free) })
+	for _, s := range idle[:min(len(idle), mostIdle)] {
+		setting, of := a.keeps(w, s.team, s.row, s.free)
+		a.found = append(a.found, Finding{Code: Idle, Team: s.team.Name, Resource: w.resource, Flavor: s.row.Flavor, Amount: quota.Number(w.resource, s.free),
+			For: w.team.Name, Setting: setting, SettingOf: of})
+	}
 }
 
 // unused returns the quota of a flavor that is idle. FREE does not count that of a team whose

@@ -110,3 +110,35 @@ func TestAboveLimit(t *testing.T) {
 		})
 	}
 }
+
+// TestManyTeams: where each of 300 teams waits beside 300 that borrow and 300 with idle quota, findings grow with the
+// number of teams, not with its square; the largest amounts come first.
+func TestManyTeams(t *testing.T) {
+	const n = 300
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	s := &state.State{Taken: now, Flavors: []state.ResourceFlavor{{Meta: state.Meta{Name: "f"}}}}
+	held := map[string]quota.Usage{}
+	var items []queue.Item
+	use := func(queue string, n int64) { held[queue] = quota.Usage{quota.Key{Flavor: "f", Resource: gpu}: n} }
+	for i := range n {
+		waits, lends, borrows := fmt.Sprintf("waits-%03d", i), fmt.Sprintf("lends-%03d", i), fmt.Sprintf("borrows-%03d", i)
+		s.ClusterQueues = append(s.ClusterQueues, team(waits, "pool", 0, 0, -1), team(lends, "pool", 1000, -1, -1), team(borrows, "pool", 0, -1, -1))
+		use(borrows, int64(i+1))
+		items = append(items, queue.Item{Key: queue.Key{Namespace: waits, Workload: "w"}, Job: "job", ClusterQueue: waits, Size: state.Amounts{gpu: 5}, Since: now.Add(-time.Hour)})
+	}
+	found := Find(s, quota.FromUse(s, quota.Use{Reserved: held, Used: held}), items)
+	var starved []Finding
+	for _, f := range found {
+		if f.Code == Starved {
+			starved = append(starved, f)
+		}
+	}
+	if len(starved) != n || len(found) > n*(3+mostIdle) {
+		t.Fatalf("%d teams wait, %d findings", len(starved), len(found))
+	}
+	for _, f := range starved {
+		if len(f.Holders) != mostHolders || f.HoldersTotal != n || f.Holders[0].Team != "borrows-299" || f.Holders[0].Amount != n {
+			t.Fatalf("%+v", f)
+		}
+	}
+}

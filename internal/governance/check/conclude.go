@@ -20,7 +20,7 @@ const (
 	Refused = "Refused"
 	// PodsRefused means that the pods could not be created, or could not start.
 	PodsRefused = "PodsRefused"
-	// NotReadable means that something that decides could not be read.
+	// NotReadable means that something that affects the decision could not be read.
 	NotReadable = "NotReadable"
 	// NotModelled means that Kueue uses a feature that the check does not follow.
 	NotModelled = "NotModelled"

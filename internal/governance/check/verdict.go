@@ -38,7 +38,7 @@ const (
 	Waits Outcome = "Waits"
 	// Never means that it cannot run with the current queues, quotas, flavors and nodes.
 	Never Outcome = "Never"
-	// Unknown means that something that decides could not be read.
+	// Unknown means that something that affects the decision could not be read.
 	Unknown Outcome = "Unknown"
 )
 

@@ -193,7 +193,7 @@ const docsHead = "# Rules for governance files\n\n" +
 	"finding names the line and column, and with `-o json` the source of its rule. For example:\n\n" +
 	"```\n" +
 	"$ hyperpod governance check teams.yaml --capacity ml.p5.48xlarge=8\n" +
-	"PLACE             LEVEL    CODE  MESSAGE\n" +
+	"POSITION          LEVEL    CODE  MESSAGE\n" +
 	"teams.yaml:10:7   warning  W001  quota of ml.p5.48xlarge exceeds capacity: teams a, b reserve 72 nvidia.com/gpu, the cluster has 64\n" +
 	"```\n\n" +
 	"The letter of a code is its level: E for an error (the service or Kueue refuses the file), W for a warning, N for a\n" +

@@ -28,7 +28,7 @@ func message(f audit.Finding) string {
 			held = append(held, fmt.Sprintf("%s borrows %s", h.Team, words.Number(f.Resource, h.Amount)))
 		}
 		if len(held) > 0 {
-			text += "; " + words.Some(held, 4)
+			text += "; " + words.SomeOf(held, f.HoldersTotal, 4)
 		}
 		return text
 	case audit.Idle:
@@ -77,7 +77,7 @@ func keeps(f audit.Finding) string {
 	case audit.StopPolicy:
 		return fmt.Sprintf("team %s is stopped", f.SettingOf)
 	}
-	return fmt.Sprintf("the jobs of %s need more than is idle", f.SettingOf)
+	return fmt.Sprintf("the jobs of %s need more than the idle quota", f.SettingOf)
 }
 
 func age(seconds float64) string { return words.Age(time.Duration(seconds) * time.Second) }

@@ -3,10 +3,9 @@
 package choices
 
 import (
-	"strings"
-
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Texts returns one notice per note, in order.
@@ -35,7 +34,7 @@ func text(n discovery.Note) string {
 	case discovery.NoQueue:
 		return "no queue: namespace " + n.Namespace + " has none, so Kueue does not manage the job"
 	case discovery.SeveralQueues:
-		return "no queue: namespace " + n.Namespace + " has several (set " + suggest.QueueName("NAME").String() + ": " + strings.Join(n.Available, ", ") + ")"
+		return "no queue: namespace " + n.Namespace + " has several (set " + suggest.QueueName("NAME").String() + ": " + words.Some(n.Available, 8) + ")"
 	case discovery.NoKueue:
 		return "no queue: this cluster has no Kueue"
 	case discovery.NoPriority:

@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/history"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // TrailEvery is the time between two points of a trail, and TrailPoints is how many there are: ten minutes.
@@ -113,7 +114,7 @@ func starvedBy(s *Snapshot, r *quota.Report) map[[2]string]string {
 		for _, h := range f.Holders {
 			parts = append(parts, fmt.Sprintf("%s (%g)", h.Team, h.Amount))
 		}
-		out[[2]string{f.Team, f.Resource}] = strings.Join(parts, ", ")
+		out[[2]string{f.Team, f.Resource}] = words.SomeOf(parts, f.HoldersTotal, 4)
 	}
 	return out
 }

@@ -116,7 +116,7 @@ func message(d doctor.Diagnosis) (text, advice string) {
 	case doctor.Permissions:
 		switch d.Reason {
 		case doctor.None:
-			return "not examined: there is no namespace to ask about", ""
+			return "not examined: no namespace is known", ""
 		case doctor.Incomplete:
 			return fmt.Sprintf("%s of %d lack a required permission: %s", words.Count(d.Count, "command", "commands"), d.Of, names),
 				"ask an administrator for the permissions; -o wide lists them, governance rbac prints Roles that grant them"
@@ -140,7 +140,7 @@ func message(d doctor.Diagnosis) (text, advice string) {
 	case doctor.Controller:
 		switch d.Reason {
 		case doctor.NotFound:
-			return "there is no Deployment kueue-controller-manager in kueue-system", "check how Kueue is installed"
+			return "Deployment kueue-controller-manager not found in kueue-system", "check how Kueue is installed"
 		case doctor.NotReady:
 			return "no pod of Kueue's controller is ready: nothing is admitted", "look at the pods in kueue-system: kubectl get pods -n kueue-system"
 		}
@@ -148,11 +148,11 @@ func message(d doctor.Diagnosis) (text, advice string) {
 	case doctor.Webhooks:
 		switch d.Reason {
 		case doctor.None:
-			return "there is no webhook for jobs or Kueue: jobs are not suspended on creation", "check how Kueue is installed"
+			return "no webhook for jobs or Kueue is installed: jobs are not suspended on creation", "check how Kueue is installed"
 		case doctor.NoCertificate:
 			return "the API server cannot trust the webhooks of " + names + ": they have no CA certificate", "restart the controller that writes it, or check cert-manager"
 		case doctor.NotReady:
-			return "webhooks cannot be reached, so that jobs are refused: " + names + " has no ready pod", "look at the pods behind the service"
+			return "webhooks cannot be reached, and jobs are refused: " + names + " has no ready pod", "look at the pods behind the service"
 		case doctor.NotServed:
 			return "not examined: the server does not list webhooks", ""
 		}
@@ -165,7 +165,7 @@ func message(d doctor.Diagnosis) (text, advice string) {
 			return fmt.Sprintf("%d of %s %s not active: %s", d.Count, words.Count(d.Of, "queue", "queues"), words.Verb(d.Count, "is", "are"), names),
 				"get-quota shows the reason"
 		case doctor.NotServed:
-			return "not examined: there is no Kueue", ""
+			return "not examined: the cluster has no Kueue", ""
 		}
 		if d.Of == 1 {
 			return "the queue is active", ""
@@ -215,7 +215,7 @@ func clock(d doctor.Diagnosis) (text, advice string) {
 func configuration(d doctor.Diagnosis) (text, advice string) {
 	switch d.Reason {
 	case doctor.NotServed:
-		return "not examined: there is no Kueue", ""
+		return "not examined: the cluster has no Kueue", ""
 	case doctor.NotFound:
 		return "Kueue's configuration is not in its usual place: the admission check assumes the defaults", ""
 	case doctor.Unknown:
@@ -225,7 +225,7 @@ func configuration(d doctor.Diagnosis) (text, advice string) {
 		for _, w := range d.Notes {
 			list = append(list, notetext.Warning(&w))
 		}
-		return strings.Join(list, "; "), "verdicts say when this matters"
+		return strings.Join(list, "; "), "verdicts have a note when this matters"
 	}
 	return "the admission check follows all of Kueue's configuration", ""
 }
@@ -235,7 +235,7 @@ func rules(d doctor.Diagnosis) (text, advice string) {
 	case doctor.Unknown:
 		return "the cluster's Kueue version is unknown: verdicts follow the rules of " + admission.KueueVersion, ""
 	case doctor.NotServed, doctor.NoAnswer:
-		return "not examined: there is no Kueue", ""
+		return "not examined: the cluster has no Kueue", ""
 	case doctor.Differs:
 		text = "the cluster runs Kueue " + d.Version + ": verdicts follow the rules of " + admission.KueueVersion
 		if len(d.Names) == 0 {
@@ -245,7 +245,7 @@ func rules(d doctor.Diagnosis) (text, advice string) {
 		for _, n := range d.Names {
 			list = append(list, notetext.Difference(n))
 		}
-		return text + "; decisions may differ on " + strings.Join(list, ", "), "use a version of hyperpod with the cluster's rules if one of these matters"
+		return text + "; decisions may differ on " + words.Some(list, 6), "use a version of hyperpod with the cluster's rules if one of these matters"
 	}
 	return "the cluster's Kueue is " + d.Version + ", whose rules are built in", ""
 }

@@ -63,7 +63,7 @@ func reason(e *queue.ETA) string {
 		return jobs(e) + words.Verb(e.JobsTotal, " has", " have") + " run longer than assumed"
 	case forecast.BeyondHorizon:
 		if e.Horizon > 0 {
-			return "later than the estimate looks ahead (" + days(e.Horizon) + ")"
+			return "later than the horizon of the estimate (" + days(e.Horizon) + ")"
 		}
 		return "not even after every running job ends"
 	}

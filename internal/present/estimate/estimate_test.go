@@ -14,7 +14,7 @@ func TestFill(t *testing.T) {
 		"no known end for a/x and 1 other job":                      {Reason: string(forecast.NoDuration), Jobs: []string{"a/x", "a/y"}, JobsTotal: 2},
 		"a/x and 2 other jobs have run longer than assumed":         {Reason: string(forecast.Overdue), Jobs: []string{"a/x"}, JobsTotal: 3},
 		"the preemption policies never converge":                    {Reason: string(forecast.Unsettled)},
-		"later than the estimate looks ahead (30 days)":             {Reason: string(forecast.BeyondHorizon), Horizon: 30 * 24 * time.Hour},
+		"later than the horizon of the estimate (30 days)":          {Reason: string(forecast.BeyondHorizon), Horizon: 30 * 24 * time.Hour},
 		"not even after every running job ends":                     {Reason: string(forecast.BeyondHorizon)},
 		"Kueue's text":                                              {Reason: string(forecast.NeverFits), Message: "Kueue's text"},
 		"then its admission checks must pass":                       {Checks: true},

@@ -128,11 +128,11 @@ func Warning(w *admission.Warning) string {
 	case admission.NamespaceUnknown:
 		return "namespace " + w.Name + " was not given: its labels are assumed to be empty"
 	case admission.MultiKueueCheck:
-		return "admission check " + w.Name + " is MultiKueue's: what other clusters decide is not modelled"
+		return "admission check " + w.Name + " uses MultiKueue: decisions of other clusters are not modelled"
 	case admission.OrderedByUse:
 		return "ClusterQueues with admission fair sharing, whose order by past use is not modelled: " + words.Some(w.Names, 4)
 	case admission.MaybeOrderedByUse:
-		return "ClusterQueues that ask for admission fair sharing (Kueue may have it on), whose order by past use is not modelled: " + words.Some(w.Names, 4)
+		return "ClusterQueues configured for admission fair sharing (Kueue may have it enabled), whose order by past use is not modelled: " + words.Some(w.Names, 4)
 	case admission.ConcurrentQueues:
 		return "ClusterQueues with concurrent admission, whose new variants of jobs are not modelled: " + words.Some(w.Names, 4)
 	case admission.ClaimingWorkloads:

@@ -64,7 +64,7 @@ func change(c policy.Change, target string) string {
 	case c.Field == "" && target == plan.SageMaker:
 		return text + "  (the team is removed, and its namespace with everything in it)"
 	case c.Field == "":
-		return text + "  (the team is removed: its namespace stays, and its jobs cannot be admitted any more)"
+		return text + "  (the team is removed: its namespace stays, and its jobs can no longer be admitted)"
 	case c.Action == policy.Create:
 		return text + "  " + value(c.To)
 	case c.Action == policy.Delete:
@@ -228,7 +228,7 @@ func Effects(c *plan.Consequences) []string {
 		started = append(started, fmt.Sprintf("starts: %s/%s", j.Namespace, j.Name))
 	}
 	for _, j := range c.NoNodes {
-		nodes = append(nodes, fmt.Sprintf("gets quota, but no node takes its pods: %s/%s", j.Namespace, j.Name))
+		nodes = append(nodes, fmt.Sprintf("gets quota, but its pods fit on no node: %s/%s", j.Namespace, j.Name))
 	}
 	for _, j := range c.Never {
 		lost = append(lost, fmt.Sprintf("can never run: %s/%s (%s)", j.Namespace, j.Name, never(j.After)))
@@ -295,7 +295,7 @@ func Remarks(p *plan.Plan) []string {
 	}
 	out = append(out, limited(findings)...)
 	if p.Unforeseen && len(p.Operations) > 0 {
-		out = append(out, "what this does to jobs is unknown")
+		out = append(out, "the effects on jobs are unknown")
 	}
 	if len(p.Operations) > 0 {
 		for _, a := range p.Assumptions {
@@ -375,7 +375,7 @@ func recovery(t service.Trouble) string {
 	}
 	switch t.Recovery {
 	case service.Wait:
-		return "the service is still at work"
+		return "SageMaker is still making the change"
 	case service.Retry:
 		return "apply updates it again"
 	case service.Redelete:
@@ -387,5 +387,5 @@ func recovery(t service.Trouble) string {
 	if t.Planned {
 		return "apply deletes it and creates it again"
 	}
-	return "delete it and create it again (--recreate " + name + "); no other change of it can succeed"
+	return "delete it and create it again (--recreate " + name + "); no other change can succeed"
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/report"
@@ -44,7 +45,7 @@ func HTML(d *report.Document, now time.Time) []byte {
 	w := &writer{}
 	w.raw(head)
 	w.raw("<body>\n<main>\n<h1>Accelerator use</h1>\n<p>")
-	w.text("%s to %s, %s. Made %s.", d.From.Format("2006-01-02 15:04"), d.To.Format("2006-01-02 15:04 UTC"), d.Cluster, now.UTC().Format("2006-01-02 15:04 UTC"))
+	w.text("%s to %s, %s. Generated %s.", d.From.Format("2006-01-02 15:04"), d.To.Format("2006-01-02 15:04 UTC"), d.Cluster, now.UTC().Format("2006-01-02 15:04 UTC"))
 	w.raw("</p>\n<dl>")
 	for _, f := range Facts(d) {
 		w.tag("dt", f[0])
@@ -138,14 +139,22 @@ func (w *writer) group(g Group) {
 func round(n float64) float64 { return math.Round(n*10) / 10 }
 
 // teams has a horizontal bar for each team.
+// mostBars is the number of teams that have a bar.
+const mostBars = 25
+
 func teams(d *report.Document, resource string) chart {
 	const left, width, row = 170.0, 520.0, 26.0
 	c := chart{Title: resource + " by team, in device-hours", Width: 720, Legend: kinds}
+	rows, rest := report.Most(d.Teams, mostBars)
+	if rest != nil {
+		rest.Name = fmt.Sprintf("%d more teams", len(d.Teams)-len(rows))
+		rows = append(slices.Clone(rows), *rest)
+	}
 	most := 0.0
-	for _, t := range d.Teams {
+	for _, t := range rows {
 		most = max(most, t.Used[resource]+t.Idle[resource]+t.Waited[resource])
 	}
-	for i, t := range d.Teams {
+	for i, t := range rows {
 		y, x := float64(i)*row+4, left
 		c.Labels = append(c.Labels, label{left - 8, y + 14, "end", Name(t.Name)})
 		for k, n := range []float64{t.Used[resource] - t.Borrowed[resource], t.Borrowed[resource], t.Idle[resource], t.Waited[resource]} {
@@ -156,7 +165,7 @@ func teams(d *report.Document, resource string) chart {
 			x += w
 		}
 	}
-	c.Height = int(float64(len(d.Teams))*row) + 8
+	c.Height = int(float64(len(rows))*row) + 8
 	c.Summary = fmt.Sprintf("%d teams; the table by team has the numbers.", len(d.Teams))
 	return c
 }

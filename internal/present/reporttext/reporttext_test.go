@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -111,5 +112,21 @@ func TestNamesAreNoMarkup(t *testing.T) {
 	}
 	if md := Markdown(hostile()); strings.Contains(md, "<script") || !strings.Contains(md, `\|`) {
 		t.Error(md)
+	}
+}
+
+// TestManyTeams: a report about 1,000 teams has a table and a chart that fit a page, with the sums of the others.
+func TestManyTeams(t *testing.T) {
+	d := hostile()
+	d.Teams = nil
+	for i := range 1000 {
+		d.Teams = append(d.Teams, report.Row{Name: fmt.Sprintf("t%04d", i), Hours: report.Hours{Used: report.Amounts{"nvidia.com/gpu": float64(i)}}})
+	}
+	text := Markdown(d)
+	if n := strings.Count(text, "| t0"); n != MostRows || !strings.Contains(text, "| 960 more | 460320.0 gpu-h |") {
+		t.Error(n, text)
+	}
+	if page := string(HTML(d, time.Unix(0, 0))); strings.Count(page, "<td>") > 9*50 || !strings.Contains(page, "975 more teams") || !strings.Contains(page, "960 more") {
+		t.Errorf("%d cells", strings.Count(page, "<td>"))
 	}
 }

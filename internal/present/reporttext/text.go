@@ -83,14 +83,20 @@ func Facts(d *report.Document) [][2]string {
 	return out
 }
 
+// OldestJob says how far back the jobs of a cluster reach, after what another text says of deleted jobs; nil: it has none.
+func OldestJob(deleted string, created *time.Time) string {
+	if created == nil {
+		return deleted
+	}
+	return deleted + "; the oldest job was created at " + created.Format("2006-01-02 15:04") + " (UTC)"
+}
+
 // Notes returns what a reader has to know about the figures.
 func Notes(d *report.Document) (notes []string) {
 	hours := d.To.Sub(d.From).Hours()
 	switch {
-	case d.Source == report.FromCluster && d.KnownSince == nil:
-		notes = append(notes, "the cluster has no jobs; deleted jobs are not counted")
 	case d.Source == report.FromCluster:
-		notes = append(notes, fmt.Sprintf("no recorded history: the cluster has jobs since %s (UTC); deleted jobs are not counted", d.KnownSince.Format("2006-01-02 15:04")))
+		notes = append(notes, "no recorded history: "+OldestJob("deleted jobs are not counted", d.KnownSince))
 	case d.CoveredHours < hours*0.99:
 		notes = append(notes, fmt.Sprintf("queues and nodes are recorded for %.1f of %.1f hours", d.CoveredHours, hours))
 	}
@@ -140,13 +146,28 @@ type Group struct {
 	Rows  []report.Row
 }
 
-// Groups returns the ways to divide the sums that say something, with the total as the last row.
-func Groups(d *report.Document) (out []Group) {
+// MostRows is the number of rows that a table for people has of each group. JSON, CSV and -o wide have all.
+const MostRows = 40
+
+// Rows returns the rows of a group that are shown: those with the most device-hours, one for the others together, and the
+// total.
+func Rows(d *report.Document, rows []report.Row, most int) []report.Row {
+	shown, rest := report.Most(rows, most)
+	shown = slices.Clone(shown)
+	if rest != nil {
+		rest.Name = fmt.Sprintf("%d more", len(rows)-most)
+		shown = append(shown, *rest)
+	}
 	total := d.Total
 	total.Name = "total"
+	return append(shown, total)
+}
+
+// Groups returns the ways to divide the sums that say something, with the total as the last row.
+func Groups(d *report.Document) (out []Group) {
 	for _, g := range []Group{{"team", d.Teams}, {"owner", d.Owners}, {"project", d.Projects}, {"namespace", d.Namespaces}, {"instance type", d.Types}} {
 		if len(g.Rows) > 1 || len(g.Rows) == 1 && g.Rows[0].Name != "" {
-			out = append(out, Group{g.Title, append(slices.Clone(g.Rows), total)})
+			out = append(out, Group{g.Title, Rows(d, g.Rows, MostRows)})
 		}
 	}
 	return out

@@ -54,11 +54,11 @@ func why(e *client.Error) string {
 	case client.NoPartition:
 		return "the partition does not exist"
 	case client.NoAccount:
-		return "the account does not exist, or may not use the partition"
+		return "the account does not exist, or has no permission to use the partition"
 	case client.NoQOS:
-		return "the QOS does not exist, or the account may not use it"
+		return "the QOS does not exist, or the account has no permission to use it"
 	case client.NeverFits:
-		return "no nodes of the partition have what it requests"
+		return "no nodes of the partition provide what it requests"
 	case client.Denied:
 		return "permission denied"
 	case client.TimedOut:

@@ -14,27 +14,27 @@ import (
 var reasons = map[string]string{
 	"AccountNotAllowed":        "the partition does not allow its account",
 	"BadConstraints":           "no nodes meet its constraints",
-	"BeginTime":                "its earliest start time has not come",
+	"BeginTime":                "its earliest start time is in the future",
 	"Cleaning":                 "Slurm cleans up after its last run",
 	"Dependency":               "it waits for another job",
 	"DependencyNeverSatisfied": "the job that it depends on did not end as required: it can never start",
 	"InactiveLimit":            "it exceeded the partition's limit for inactivity",
 	"InvalidAccount":           "its account is invalid",
 	"InvalidQOS":               "its QOS is invalid",
-	"JobArrayTaskLimit":        "its array runs as many tasks at a time as it allows",
+	"JobArrayTaskLimit":        "its array has reached its limit of running tasks",
 	"JobHeldAdmin":             "an administrator holds it",
 	"JobHeldUser":              "a user holds it",
 	"JobLaunchFailure":         "Slurm could not launch it",
 	"Licenses":                 "it waits for a license",
-	"MaxRequeue":               "it was requeued as often as Slurm allows",
+	"MaxRequeue":               "it reached the maximum number of requeues",
 	"NodeDown":                 "a node that it requires is down",
 	"NonZeroExitCode":          "its script ended with an exit code other than 0",
 	"OutOfMemory":              "it used more memory than it requested",
 	"PartitionDown":            "its partition starts no jobs (state DOWN)",
-	"PartitionInactive":        "its partition takes no jobs (state INACTIVE)",
+	"PartitionInactive":        "its partition accepts no jobs (state INACTIVE)",
 	"PartitionNodeLimit":       "it requests more nodes than its partition allows, or than are up",
 	"PartitionTimeLimit":       "its time limit is longer than its partition allows",
-	"Priority":                 "jobs with a higher priority wait before it",
+	"Priority":                 "jobs with a higher priority are ahead of it",
 	"Prolog":                   "the prolog on its nodes is running",
 	"QOSNotAllowed":            "its account or partition does not allow its QOS",
 	"QOSTimeLimit":             "it reached the time limit of its QOS",
@@ -45,7 +45,7 @@ var reasons = map[string]string{
 	"ReservationDeleted":       "its reservation was deleted",
 	"Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions": "nodes that it requires are down, drained or reserved",
 	"Resources":                   "it waits for free nodes",
-	"SchedDefer":                  "it may not start at once, and waits for the next round of the scheduler",
+	"SchedDefer":                  "it cannot start at once; it waits for the next scheduling cycle",
 	"SystemFailure":               "a failure of Slurm, the file system or the network",
 	"TimeLimit":                   "it reached its time limit",
 	"launch_failed_requeued_held": "its launch failed; Slurm requeued it and holds it",
@@ -63,16 +63,16 @@ var ends = map[string]string{
 	"OUT_OF_MEMORY": "it used more memory than it requested",
 	"PREEMPTED":     "another job preempted it, and it was not requeued",
 	"RECONFIG_FAIL": "its nodes could not be set up for it",
-	"REVOKED":       "another cluster runs it",
+	"REVOKED":       "it runs on another cluster",
 	"TIMEOUT":       "it reached its time limit",
 }
 
 // families are the reasons about limits, by how they begin, in the order of the search.
 var families = []struct{ prefix, text string }{
 	{"AssocGrp", "its account or user has reached a limit for all its jobs together"},
-	{"AssocMax", "it requests more than its account or user may have in one job, or at a time"},
+	{"AssocMax", "it requests more than its account or user is allowed per job, or at a time"},
 	{"QOSGrp", "its QOS has reached a limit for all its jobs together"},
-	{"QOSMax", "it requests more than its QOS allows for one job or user, or at a time"},
+	{"QOSMax", "it requests more than its QOS allows per job or user, or at a time"},
 	{"QOSMin", "it requests less than its QOS requires"},
 	{"Max", "it requests more than its QOS allows for its account"},
 	{"ReqNodeNotAvail", "a node that it requires is not available"},
@@ -108,7 +108,7 @@ func Status(j slurm.Job, s jobs.Status) jobs.Status {
 		s.Message = Reason(j.Reason)
 		switch {
 		case s.Message == "" && s.State == jobs.Pending:
-			s.Message = "Slurm has not looked at it yet"
+			s.Message = "Slurm has not considered it yet"
 		case slurm.BareState(j.State) == "SUSPENDED" && j.Reason == "":
 			s.Message = "its processes are suspended"
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // FillFindings sets the sentences of findings; e is the job if it exists already.
@@ -66,7 +67,7 @@ func findingMessage(f *lint.Finding) string {
 	case lint.CloseToNode:
 		return fmt.Sprintf("%s requests %s of the %s %s of %s; the system reserves a part", x.PodSet, x.Requested, x.Limit, x.Resource, x.InstanceType)
 	case lint.ResourceUncovered:
-		return fmt.Sprintf("the queue has no quota for %s (it has quota for %s)", x.Resource, strings.Join(x.Known, ", "))
+		return fmt.Sprintf("the queue has no quota for %s (it has quota for %s)", x.Resource, words.Some(x.Known, 12))
 	case lint.NoRequests:
 		return "the pods have no requests: they use no quota, and no node reserves anything for them"
 	case lint.NoPods:
@@ -182,7 +183,7 @@ func choice(f *lint.Fix) (value, note string) {
 	case lint.Queue:
 		placeholder = "QUEUE"
 	}
-	return placeholder, strings.Join(names, ", ")
+	return placeholder, words.Some(names, 8)
 }
 
 // stepMessage returns a step of the submission in words.

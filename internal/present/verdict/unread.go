@@ -153,7 +153,7 @@ func undecidable(v *check.Verdict) string {
 	if r, lacks := v.NotInFile(); lacks {
 		return whyUnread(v, r)
 	}
-	return "something that decides could not be read"
+	return "something that affects the decision could not be read"
 }
 
 // exceedsText returns a request beyond the most that the queue can ever hold.
