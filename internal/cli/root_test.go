@@ -14,6 +14,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -131,8 +132,8 @@ func TestKueueVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(mod), "sigs.k8s.io/kueue "+KueueVersion+"\n") {
-		t.Errorf("go.mod does not have Kueue %s", KueueVersion)
+	if !strings.Contains(string(mod), "sigs.k8s.io/kueue "+admission.KueueVersion+"\n") {
+		t.Errorf("go.mod does not have Kueue %s", admission.KueueVersion)
 	}
 }
 

@@ -7,12 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
-
-// KueueVersion is the version of Kueue whose scheduling core is linked in; a
-// test holds it to go.mod.
-const KueueVersion = "v0.19.2"
 
 // VersionDocument is what version -o json prints.
 type VersionDocument struct {
@@ -25,7 +22,7 @@ func newVersion(f *factory.Factory) *cobra.Command {
 		Short: "Print the version of hyperpod and of its Kueue rules",
 		Args:  factory.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			d := VersionDocument{f.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, KueueVersion}
+			d := VersionDocument{f.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, admission.KueueVersion}
 			if f.Global.Output == "" {
 				_, err := fmt.Fprintf(f.IO.Out, "hyperpod %s (%s, %s, Kueue %s rules)\n", d.Version, d.GoVersion, d.Platform, d.KueueRules)
 				return err

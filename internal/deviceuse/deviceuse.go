@@ -13,10 +13,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// A job is idle when its accelerators were busy for less than IdleBelow of the Window, on average.
+// A job is idle when its accelerators were busy for less than idleBelow of the Window, on average.
 const (
 	Window    = 30 * time.Minute
-	IdleBelow = 0.05
+	idleBelow = 0.05
 )
 
 // metrics are the names of the exporters, with what their values have to be divided by. Where a device has several, the
@@ -177,5 +177,5 @@ func ByJob(pods map[Key]Use, jobOf map[Key]Key) map[Key]Use {
 // Idle reports whether a job that has run for a time does nothing with its accelerators. One that has not run for the whole
 // Window is not idle yet.
 func Idle(u Use, ran time.Duration) bool {
-	return u.Devices > 0 && ran >= Window && u.Share() < IdleBelow
+	return u.Devices > 0 && ran >= Window && u.Share() < idleBelow
 }

@@ -124,7 +124,7 @@ func TestCommandPermissions(t *testing.T) {
 	deleting := func(command string) bool {
 		return slices.Contains([]string{"cancel-job", "cancel-job --reason", "delete-template"}, command) || strings.HasSuffix(command, "--on-interrupt cancel")
 	}
-	for _, c := range CommandPermissionsOf(func(q question) bool { return q.resource != "nodes" && q.verb != "delete" }) {
+	for _, c := range commandPermissionsOf(func(q question) bool { return q.resource != "nodes" && q.verb != "delete" }) {
 		if want := !deleting(c.Command); c.Allowed != want || c.Allowed != (len(c.MissingPermissions) == 0) {
 			t.Errorf("%+v", c)
 		}
@@ -140,7 +140,7 @@ func TestJobKindsAreAlternatives(t *testing.T) {
 		granted := func(q question) bool {
 			return q.resource == kind || !permissions.Permission{Group: q.group, Resource: q.resource}.OfJobKind()
 		}
-		for _, c := range CommandPermissionsOf(granted) {
+		for _, c := range commandPermissionsOf(granted) {
 			onJobs := slices.Contains([]string{"list-jobs", "start-job", "get-log", "wait-job", "cancel-job"}, c.Command)
 			if onJobs && (c.Allowed != want || (len(c.MissingPermissions) == 0) != want) {
 				t.Errorf("%s: %+v", kind, c)

@@ -56,7 +56,7 @@ func examinePermissions(ctx context.Context, s Subject, f *findings) {
 		f.add(nil, failed(Permissions, err))
 		return
 	}
-	commands := CommandPermissionsOf(func(q question) bool { return answers.granted[q] })
+	commands := commandPermissionsOf(func(q question) bool { return answers.granted[q] })
 	d := Diagnosis{Code: Permissions, Status: OK, Of: len(commands)}
 	for _, c := range commands {
 		if !c.Allowed {
@@ -109,9 +109,9 @@ func review(ctx context.Context, s Subject, namespace string) (*answers, error) 
 	return a, a.err
 }
 
-// CommandPermissionsOf returns which commands the granted questions allow. Job kinds are alternatives: a command
+// commandPermissionsOf returns which commands the granted questions allow. Job kinds are alternatives: a command
 // works with those kinds whose verbs are all granted, and needs one of them.
-func CommandPermissionsOf(granted func(question) bool) []CommandPermissions {
+func commandPermissionsOf(granted func(question) bool) []CommandPermissions {
 	out := []CommandPermissions{}
 	for _, c := range permissions.Commands() {
 		p := CommandPermissions{Command: c.Name, MissingPermissions: []string{}, HiddenWithout: refused(c.Optional, granted)}

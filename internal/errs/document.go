@@ -81,7 +81,7 @@ func (k SuggestionKind) name() string {
 	switch k {
 	case RunCommand:
 		return "Command"
-	case AddOption:
+	case addOption:
 		return "Options"
 	}
 	return "Other"

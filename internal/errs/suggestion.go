@@ -28,8 +28,8 @@ type SuggestionKind int
 const (
 	// RunCommand is a command of this program.
 	RunCommand SuggestionKind = iota
-	// AddOption are options to add to the command that failed.
-	AddOption
+	// addOption are options to add to the command that failed.
+	addOption
 	// OtherProgram is a command of another program.
 	OtherProgram
 )
@@ -43,7 +43,7 @@ func Run(command string, args ...string) Suggestion {
 }
 
 // Option suggests options to add to the command that failed.
-func Option(args ...string) Suggestion { return Suggestion{Kind: AddOption, Args: args} }
+func Option(args ...string) Suggestion { return Suggestion{Kind: addOption, Args: args} }
 
 // Other suggests a command of another program.
 func Other(args ...string) Suggestion { return Suggestion{Kind: OtherProgram, Args: args} }

@@ -154,7 +154,7 @@ func (r Resilience) AwaitingRepair() []NodeHealth {
 // ResilienceOf joins a job's pods with the nodes that they run on. nodes may hold others
 // too, and may be nil where they could not be read.
 func ResilienceOf(j state.Job, events []state.Event, pods []state.Pod, nodes []state.Node) Resilience {
-	r := Resilience{Resume: ResumeOf(j, events, pods)}
+	r := Resilience{Resume: resumeOf(j, events, pods)}
 	since := map[string]time.Time{} // when the first pod of the job came to a node
 	on := map[string]bool{}
 	for _, p := range pods {

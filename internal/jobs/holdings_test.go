@@ -84,13 +84,13 @@ func TestPodStatus(t *testing.T) {
 func TestResume(t *testing.T) {
 	j := state.Job{Kind: kinds.PyTorchJob, Meta: state.Meta{UID: "J", Annotations: map[string]string{kinds.AutoResumeAnnotation: "true", kinds.MaxRetryAnnotation: "3"}}}
 	events := []state.Event{{ObjectUID: "J", Reason: "PyTorchJobRestarting", Count: 2}, {ObjectUID: "other", Reason: "PyTorchJobRestarting", Count: 9}}
-	if got := ResumeOf(j, events, []state.Pod{{Restarts: 1}, {Restarts: 1}}); got != (Resume{true, 3, 2}) {
+	if got := resumeOf(j, events, []state.Pod{{Restarts: 1}, {Restarts: 1}}); got != (Resume{true, 3, 2}) {
 		t.Errorf("got %+v", got)
 	}
-	if got := ResumeOf(state.Job{Kind: kinds.PyTorchJob}, nil, []state.Pod{{Restarts: 1}, {Restarts: 4}}); got != (Resume{false, 0, 4}) {
+	if got := resumeOf(state.Job{Kind: kinds.PyTorchJob}, nil, []state.Pod{{Restarts: 1}, {Restarts: 4}}); got != (Resume{false, 0, 4}) {
 		t.Errorf("got %+v", got)
 	}
-	if got := ResumeOf(state.Job{Kind: kinds.HyperPodPyTorchJob, Restarts: 5, MaxRetries: 50}, nil, nil); got != (Resume{true, 50, 5}) {
+	if got := resumeOf(state.Job{Kind: kinds.HyperPodPyTorchJob, Restarts: 5, MaxRetries: 50}, nil, nil); got != (Resume{true, 50, 5}) {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -16,9 +16,9 @@ type Resume struct {
 	Most, Used int
 }
 
-// ResumeOf reads a job's retries: as its own status counts them, else the
+// resumeOf reads a job's retries: as its own status counts them, else the
 // restarts that the operator reported, else those of its containers.
-func ResumeOf(j state.Job, events []state.Event, pods []state.Pod) Resume {
+func resumeOf(j state.Job, events []state.Event, pods []state.Pod) Resume {
 	r := Resume{On: j.Annotations[kinds.AutoResumeAnnotation] == "true", Used: j.Restarts}
 	r.Most, _ = strconv.Atoi(j.Annotations[kinds.MaxRetryAnnotation])
 	if how := j.Kind.Launch().Restart; how.Resumes && len(how.Retries) > 0 {

@@ -302,7 +302,7 @@ func refuseWrapped(object map[string]any) (at, why string) {
 		switch {
 		case c.object == nil:
 			return at + ".template", "must be an object"
-		case Text(c.object, "apiVersion") == AppWrapperVersion && Text(c.object, "kind") == "AppWrapper":
+		case Text(c.object, "apiVersion") == appWrapperVersion && Text(c.object, "kind") == "AppWrapper":
 			return at + ".template", "Nested AppWrappers are forbidden"
 		case ns != "" && ns != Text(object, "metadata", "namespace") && Text(object, "metadata", "namespace") != "":
 			return at + ".template.metadata.namespace", "AppWrappers cannot create objects in other namespaces"
@@ -327,8 +327,8 @@ func refuseWrapped(object map[string]any) (at, why string) {
 	return "", ""
 }
 
-// AppWrapperVersion is the API version of AppWrappers.
-const AppWrapperVersion = "workload.codeflare.dev/v1beta2"
+// appWrapperVersion is the API version of AppWrappers.
+const appWrapperVersion = "workload.codeflare.dev/v1beta2"
 
 // differs compares the declared pod sets of a component with those of its object.
 func differs(c component, inferred, declared []Role) string {

@@ -11,7 +11,7 @@ import (
 // TrainJob trains by a runtime that an administrator provides (Kubeflow Trainer v2.2). The
 // Trainer makes a JobSet of both, with the name of the job.
 var TrainJob = Job{
-	Resource:    Resource{Group: TrainerGroup, Version: "v1alpha1", Plural: "trainjobs", Kind: "TrainJob", Namespaced: true},
+	Resource:    Resource{Group: trainerGroup, Version: "v1alpha1", Plural: "trainjobs", Kind: "TrainJob", Namespaced: true},
 	PodLabel:    JobSet.PodLabel,
 	SuspendPath: path("spec.suspend"),
 	Runtime: &Runtime{
@@ -31,13 +31,13 @@ var TrainJob = Job{
 	Made:     JobSet.Made,
 }
 
-// TrainerGroup is the API group of Kubeflow Trainer v2.
-const TrainerGroup = "trainer.kubeflow.org"
+// trainerGroup is the API group of Kubeflow Trainer v2.
+const trainerGroup = "trainer.kubeflow.org"
 
 // The kinds of runtimes of a TrainJob.
 var (
-	ClusterTrainingRuntime = Resource{Group: TrainerGroup, Version: "v1alpha1", Plural: "clustertrainingruntimes", Kind: "ClusterTrainingRuntime"}
-	TrainingRuntime        = Resource{Group: TrainerGroup, Version: "v1alpha1", Plural: "trainingruntimes", Kind: "TrainingRuntime", Namespaced: true}
+	ClusterTrainingRuntime = Resource{Group: trainerGroup, Version: "v1alpha1", Plural: "clustertrainingruntimes", Kind: "ClusterTrainingRuntime"}
+	TrainingRuntime        = Resource{Group: trainerGroup, Version: "v1alpha1", Plural: "trainingruntimes", Kind: "TrainingRuntime", Namespaced: true}
 )
 
 const (
@@ -45,8 +45,8 @@ const (
 	TrainStepLabel = "trainer.kubeflow.org/trainjob-ancestor-step"
 	// TrainNode is the name of the job and of the container that train.
 	TrainNode = "node"
-	// FoldedManager is the manager of the patch with what a submission changes in the pods.
-	FoldedManager = OwnPrefix + "pods"
+	// foldedManager is the manager of the patch with what a submission changes in the pods.
+	foldedManager = OwnPrefix + "pods"
 	// KueueManager is the manager of the patch with what Kueue changes.
 	KueueManager = "kueue.x-k8s.io/manager"
 )
@@ -67,7 +67,7 @@ func trainOutline(job map[string]any) map[string]any {
 		}
 	}
 	pods := map[string]any{"spec": map[string]any{"containers": []any{container}}}
-	if patch, ok := trainPatch(job, FoldedManager, false).(map[string]any); ok {
+	if patch, ok := trainPatch(job, foldedManager, false).(map[string]any); ok {
 		unfoldPods(pods, copyOf(patch).(map[string]any), container)
 	}
 	spec := map[string]any{"template": pods}
@@ -222,10 +222,10 @@ func foldPods(job, pods, podSpec, container map[string]any) error {
 			patch["metadata"] = meta
 		}
 	}
-	if len(patch) == 0 && trainPatch(job, FoldedManager, false) == nil {
+	if len(patch) == 0 && trainPatch(job, foldedManager, false) == nil {
 		return nil
 	}
-	maps.Copy(trainPatch(job, FoldedManager, true).(map[string]any), patch)
+	maps.Copy(trainPatch(job, foldedManager, true).(map[string]any), patch)
 	return nil
 }
 

@@ -52,10 +52,10 @@ type Options struct {
 	// long waits between tries; it may be called from several goroutines.
 	Delayed  func(Delay)
 	Patience time.Duration
-	// CacheDir is where served API versions are remembered; "" keeps them in memory.
+	// CacheDir is the folder that caches the served API versions; "" keeps them in memory.
 	CacheDir string
-	// Retries is how often a request that is safe to repeat is repeated: 0 means
-	// the default of 4, less than 0 never.
+	// Retries is the number of times that a request is repeated, if that is safe: 0 means the default of 4, a negative
+	// number never.
 	Retries int
 	// Sleep waits between tries; nil waits on the real clock.
 	Sleep func(context.Context, time.Duration) error

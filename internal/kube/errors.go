@@ -16,21 +16,20 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// StatusError is an answer of the server that is not a success. The fields come
-// from the Status object in the body; when there is none (a proxy answered) the
-// body is dropped and Message is the name of the HTTP status.
+// StatusError is an answer of the server other than success. The fields come from the Status object in the body. Without
+// one (a proxy answered), the body is dropped and Message is the name of the HTTP status.
 type StatusError struct {
 	Code    int    // HTTP status
 	Reason  string // machine-readable, such as "AlreadyExists"; "" when there was no Status object
 	Message string
 	Details Details
-	// RetryAfter is how long the server asks to wait; 0 when it does not.
+	// RetryAfter is how long the server asks the client to wait; 0 if it does not ask.
 	RetryAfter time.Duration
 	// wasAway: the same request had failed before as it does while a server is away.
 	wasAway bool
 }
 
-// Details say what a StatusError is about.
+// Details name the object of a StatusError.
 type Details struct {
 	Name              string  `json:"name"`
 	Group             string  `json:"group"`
@@ -44,8 +43,8 @@ type Details struct {
 // message is the explanation for people.
 const OwnWords = "cli.hyperpod/Explained"
 
-// NotInFile is OwnWords where the reason is that a file, and not a cluster, is
-// read, and the file has none of it: no permission would show it.
+// NotInFile is OwnWords for something that is not in the file that is read in place of a cluster: no permission would
+// show it.
 const NotInFile = "cli.hyperpod/NotInFile"
 
 // Cause is one field that was refused.
@@ -133,8 +132,8 @@ func hasCode(err error, code int) bool {
 // IsNotFound reports whether err is about an object or a kind that does not exist (404).
 func IsNotFound(err error) bool { return hasCode(err, http.StatusNotFound) }
 
-// IsNotServed reports whether err is about a kind that the server does not have at all: its API group
-// or version is missing, as opposed to one object of it.
+// IsNotServed reports whether err is about a kind that the server does not have: its API group or version is missing,
+// not one of its objects.
 func IsNotServed(err error) bool {
 	se, ok := status(err)
 	return ok && se.Code == http.StatusNotFound && se.Details.Name == ""
@@ -143,7 +142,7 @@ func IsNotServed(err error) bool {
 // IsForbidden reports whether err is a missing permission or a refusal by policy (403).
 func IsForbidden(err error) bool { return hasCode(err, http.StatusForbidden) }
 
-// IsNotInFile reports whether err is about something that a file, read like a cluster, does not have. Such an
+// IsNotInFile reports whether err is about something that is not in a file that is read in place of a cluster. Such an
 // error is also IsForbidden, so that callers fall back on what exists.
 func IsNotInFile(err error) bool {
 	se, ok := status(err)
@@ -170,8 +169,8 @@ func IsInvalid(err error) bool {
 	return hasCode(err, http.StatusUnprocessableEntity) || hasCode(err, http.StatusBadRequest)
 }
 
-// OutcomeUnknown reports whether the outcome of a change is unknown: it was sent, and the answer was lost, came from a gateway, or came too late. The
-// caller has to look.
+// OutcomeUnknown reports whether the outcome of a change is unknown: the request was sent, but the answer was lost, came
+// from a gateway, or came too late. The caller must read the object to find out.
 func OutcomeUnknown(err error) bool {
 	if se, ok := status(err); ok {
 		// An internal error of the API server that has a Status comes from before
@@ -212,8 +211,7 @@ func Malformed(r kinds.Resource, cause error) error {
 	return errs.New("cannot read "+r.Plural, "the answer has an object of another kind than "+r.Kind+" of "+r.GroupVersion()).WithCause(cause)
 }
 
-// Message returns the server's own words of an answer that is not a success; ""
-// for any other error.
+// Message returns the server's own words in a StatusError; "" for any other error.
 func Message(err error) string {
 	if se, ok := status(err); ok {
 		return se.Message
@@ -221,14 +219,14 @@ func Message(err error) string {
 	return ""
 }
 
-// NoAnswer reports whether the server did not answer a request: it was not reached, or the answer was lost.
+// NoAnswer reports whether a request got no answer: the server was not reached, or the answer was lost.
 func NoAnswer(err error) bool {
 	var te *transportError
 	return errors.As(err, &te)
 }
 
-// LostConnection reports whether a connection that was there broke: the server, the network
-// or the node at its other end went away. A new one may succeed.
+// LostConnection reports whether an established connection broke: the server, the network or the node at its other end
+// went away. A new one may succeed.
 func LostConnection(err error) bool {
 	var t *transportError
 	return errors.As(err, &t) && t.sent && !errors.Is(err, context.Canceled)

@@ -31,22 +31,21 @@ type TerminalSize struct{ Width, Height uint16 }
 // ExecOptions describes a command to run. Streams that are nil are not requested.
 type ExecOptions struct {
 	Namespace, Pod, Container string
-	// Command is the program and its arguments, each on its own: no shell reads them.
+	// Command is the program and its arguments, one element each: no shell reads them.
 	Command        []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	// TTY gives the command a terminal; its stderr then comes with its stdout.
 	TTY bool
-	// Resize tells the terminal's sizes: the first one soon, and then each change.
+	// Resize delivers the size of the terminal at the start, and after each change.
 	Resize <-chan TerminalSize
 }
 
-// Exec runs a command in a container until it ends, ctx ends or the connection
-// is lost, and returns its exit code. It speaks WebSocket (v5.channel.k8s.io) and
-// falls back to SPDY where a server or a proxy between does not upgrade to that,
-// or allows "create" on pods/exec but not "get". A code other than 0 is no error.
-// After it returned, nothing is written to Stdout and Stderr. An output that cannot be
-// written ends it: the error of the write is returned as it is.
+// Exec runs a command in a container until it ends, ctx ends or the connection is lost, and returns its exit code. It
+// speaks WebSocket (v5.channel.k8s.io) and falls back to SPDY where a server or a proxy between does not upgrade to
+// that, or allows "create" on pods/exec but not "get". A code other than 0 does not make an error. Nothing is written to
+// Stdout and Stderr after Exec has returned. An output that cannot be written ends it: the error of the write is
+// returned as it is.
 func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) {
 	q := url.Values{"command": o.Command, "stdin": {strconv.FormatBool(o.Stdin != nil)}, "stdout": {strconv.FormatBool(o.Stdout != nil)},
 		"stderr": {strconv.FormatBool(o.Stderr != nil && !o.TTY)}, "tty": {strconv.FormatBool(o.TTY)}}

@@ -23,8 +23,8 @@ type ListOptions struct {
 	MetadataOnly bool
 }
 
-// Selecting returns the options for a selector as the descriptions of kinds have them: of
-// labels, or "metadata.name=NAME" for one object.
+// Selecting returns the options for a selector in the form of the table of kinds: of labels, or "metadata.name=NAME" for
+// one object.
 func Selecting(selector string) ListOptions {
 	if strings.HasPrefix(selector, nameSelector) {
 		return ListOptions{FieldSelector: selector}
@@ -34,7 +34,7 @@ func Selecting(selector string) ListOptions {
 
 const nameSelector = "metadata.name="
 
-// Page is a whole list: pages of the server are joined.
+// Page is a whole list; the pages of the server are joined.
 type Page[T any] struct {
 	Items           []T
 	ResourceVersion string
@@ -56,8 +56,8 @@ func List[T any](ctx context.Context, c *Client, r kinds.Resource, namespace str
 	return Collect(ctx, c, r, namespace, o, func(t *T) T { return *t })
 }
 
-// Collect is List of one type, turned into another item by item: of the first
-// there is only one at a time.
+// Collect lists objects of one type and converts each into another type, so that only one object of the first type is in
+// memory at a time.
 func Collect[W, T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, convert func(*W) T) (Page[T], error) {
 	l := lister[W, T]{c: c, r: r, namespace: namespace, o: o, convert: convert, bytes: bounded.List}
 	token, err := l.page(ctx, 0, "")

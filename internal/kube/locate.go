@@ -22,13 +22,13 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Location says where to look for a cluster; empty fields mean the defaults.
+// Location is where to look for a cluster; empty fields mean the defaults.
 type Location struct {
 	Kubeconfig string // a file
 	Context    string // a context in it
 }
 
-// Target is a cluster that was found.
+// Target is the cluster that Locate found.
 type Target struct {
 	Config    *rest.Config
 	Context   string
@@ -39,7 +39,7 @@ type Target struct {
 	InCluster bool
 }
 
-// ErrNoCluster is the cause of an error of Locate when nothing names a cluster.
+// ErrNoCluster is the cause of an error of Locate if nothing names a cluster.
 var ErrNoCluster = errors.New("no kubeconfig names a cluster")
 
 // serviceAccountDir is where a pod finds its credentials.

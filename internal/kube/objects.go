@@ -44,12 +44,12 @@ type CreateOptions struct {
 	DryRun bool
 	// FieldValidation is Strict, Warn or Ignore; "" leaves it to the server.
 	FieldValidation string
-	// FieldManager is who the server's managedFields say has made it.
+	// FieldManager is the name in the server's managedFields of the object.
 	FieldManager string
 }
 
-// Create makes an object; into, when not nil, gets what the server made of it.
-// A create is never repeated after an unclear failure: see OutcomeUnknown.
+// Create creates an object. If into is not nil, it receives the object as the server stored it. A create is never
+// repeated after an unclear failure: see OutcomeUnknown.
 func (c *Client) Create(ctx context.Context, r kinds.Resource, namespace string, body any, o CreateOptions, into any) error {
 	data, err := encode(body)
 	if err != nil {
@@ -91,8 +91,7 @@ const (
 type DeleteOptions struct {
 	// Propagation is Background, Foreground or Orphan; "" is the server's default.
 	Propagation string
-	// UID, when set, makes the delete fail with a conflict if the name belongs to
-	// another object by now.
+	// UID, if set, makes the delete fail with a conflict when another object has the name now.
 	UID    string
 	DryRun bool
 }
@@ -211,9 +210,8 @@ func notNull(data []byte) error {
 	return nil
 }
 
-// Decode reads JSON as the API means it: keys are case sensitive, whole numbers
-// in a map[string]any are int64. A field of another type than expected keeps its
-// zero value: one odd field must not hide an object.
+// Decode reads JSON by the rules of the API: keys are case-sensitive, and whole numbers in a map[string]any are int64. A
+// field with an unexpected type keeps its zero value, so that one odd field does not hide an object.
 func Decode(data []byte, into any) error {
 	switch t := into.(type) {
 	case *json.RawMessage:

@@ -10,7 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 )
 
-// Ping is what one small request shows of a server.
+// Ping is what one small request shows about a server.
 type Ping struct {
 	// Version is the server's own, such as v1.33.4.
 	Version string
@@ -46,7 +46,7 @@ func (c *Client) Ping(ctx context.Context) (Ping, error) {
 	return p, nil
 }
 
-// WhoAmI returns the name by which the server knows the user (a SelfSubjectReview).
+// WhoAmI returns the user's name at the server (a SelfSubjectReview).
 func (c *Client) WhoAmI(ctx context.Context) (string, error) {
 	var answer struct {
 		Status struct {

@@ -132,8 +132,8 @@ func (t *Tunnel) Close() error {
 	return err
 }
 
-// PortError is what the pod's node says about a connection to a port, for example that
-// nothing listens there. The tunnel remains usable.
+// PortError is an error that the pod's node reports for a connection to a port, for example that nothing listens there.
+// The tunnel remains usable.
 type PortError struct {
 	Port    uint16
 	Message string
@@ -146,8 +146,8 @@ func (e *PortError) Error() string {
 // maxPortError limits how much of the node's message is read.
 const maxPortError = 8 << 10
 
-// Carry joins a local connection with a port of the pod until one side ends. It closes
-// the connection. A PortError is the pod's; any other error is one of the tunnel.
+// Carry joins a local connection with a port of the pod until one side ends. It closes the connection. A PortError comes
+// from the pod; any other error is one of the tunnel.
 func (t *Tunnel) Carry(ctx context.Context, local io.ReadWriteCloser, port uint16) error {
 	defer local.Close()
 	headers := http.Header{}

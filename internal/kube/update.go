@@ -11,9 +11,9 @@ import (
 // ChangeOptions are the options of Change and Update.
 type ChangeOptions struct {
 	DryRun bool
-	// FieldManager is who the server's managedFields say has changed it.
+	// FieldManager is the name in the server's managedFields of the changed fields.
 	FieldManager string
-	// Force takes over fields of other managers, of an ApplyPatch.
+	// Force takes over fields of other managers; only for an ApplyPatch.
 	Force bool
 }
 
@@ -31,13 +31,13 @@ func (o ChangeOptions) query() url.Values {
 	return q
 }
 
-// Change changes an object; into, when not nil, gets the result.
+// Change patches an object. If into is not nil, it receives the result.
 func (c *Client) Change(ctx context.Context, r kinds.Resource, namespace, name string, t PatchType, body any, o ChangeOptions, into any) error {
 	return c.write(ctx, http.MethodPatch, string(t), r, namespace, name, body, o, into)
 }
 
-// Update replaces an object: the whole of it, with the resourceVersion that was
-// read, so that a change made meanwhile is a conflict.
+// Update replaces a whole object, with the resourceVersion that was read, so that a change made in the meantime leads to
+// a conflict.
 func (c *Client) Update(ctx context.Context, r kinds.Resource, namespace, name string, body any, o ChangeOptions, into any) error {
 	return c.write(ctx, http.MethodPut, "application/json", r, namespace, name, body, o, into)
 }

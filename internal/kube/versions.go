@@ -66,9 +66,8 @@ func (g groupVersions) fresh(now time.Time) bool {
 	return age >= 0 && age < limit
 }
 
-// ServedVersions returns the versions of an API group that the server has, its
-// preferred one first; none (and no error) when the group is not served. The
-// answer is remembered for hours, on disk when the client has a CacheDir.
+// ServedVersions returns the served versions of an API group, the preferred one first; none, without an error, if the
+// group is not served. The answer is kept for hours, on disk if the client has a CacheDir.
 func (c *Client) ServedVersions(ctx context.Context, group string) ([]string, error) {
 	e := c.versions.entry(group)
 	for {
@@ -133,10 +132,9 @@ func (c *Client) forgetVersions(group string) {
 	c.versions.store(group, nil)
 }
 
-// RecheckVersions reads the versions of a group again, unless they were read in the
-// last minutes, and reports whether the version that failed is gone. It is for kinds
-// that turn out not to be served under the remembered version. Concurrent callers all
-// get the answer.
+// RecheckVersions reads the versions of a group again, unless they were read in the last minutes, and reports whether
+// the version that failed is gone. Use it when a kind is not served under the cached version. Concurrent callers all get
+// the answer.
 func (c *Client) RecheckVersions(ctx context.Context, group, failed string) (gone bool, err error) {
 	e := c.versions.entry(group)
 	e.mu.Lock()

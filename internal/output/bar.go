@@ -9,9 +9,9 @@ import (
 // All bars of a column have one scale, unless they say otherwise.
 type Bar struct {
 	Full, Shaded, Light, Dotted int64
-	// Alarm is what should not be.
+	// Alarm is the part that should be 0.
 	Alarm int64
-	// Whole is what the whole width stands for; 0 is the longest bar of the column.
+	// Whole is the amount of the full width; 0 means that of the longest bar of the column.
 	Whole int64
 }
 

@@ -20,9 +20,8 @@ type customColumn struct {
 // absent stands for a value that is not there, as in kubectl.
 const absent = "<none>"
 
-// Lister is a document that is a list of rows and says which: custom-columns
-// prints one line for each. Without it the rows are the document's items, or
-// its only list, else the document itself.
+// Lister is a document that names its list of rows: custom-columns prints one line for each. Without it the rows are the
+// document's items, or its only list, else the document itself.
 type Lister interface{ List() any }
 
 // parseCustomColumns parses "TITLE:PATH,TITLE:PATH". Commas within brackets,

@@ -24,7 +24,7 @@ func (s *IO) Lines(list []errs.Line) string {
 	return b.String()
 }
 
-// ErrWidth returns the columns of the terminal that Err is, 0 if it is none.
+// ErrWidth returns the number of columns if Err is a terminal, otherwise 0.
 func (s *IO) ErrWidth() int {
 	if !s.ErrTTY {
 		return 0

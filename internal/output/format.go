@@ -53,8 +53,7 @@ type Format struct {
 // IsTable reports whether the format is table or wide.
 func (f Format) IsTable() bool { return f.Name == TableFormat || f.Name == Wide }
 
-// FormatNames returns what can be written after -o, for help and completion;
-// those that take an argument end in "=".
+// FormatNames returns the values of -o for help and completion; those with an argument end in "=".
 func FormatNames() []string {
 	var out []string
 	for _, n := range plain {
@@ -66,9 +65,8 @@ func FormatNames() []string {
 	return out
 }
 
-// ParseFormat parses the value of -o, reading the file of a -file format. An
-// empty value means table on a terminal and JSON elsewhere. Errors have exit
-// code 2, but for a file that cannot be read.
+// ParseFormat parses the value of -o, reading the file of a -file format. An empty value means table on a terminal and
+// JSON elsewhere. Errors have exit code 2, except for a file that cannot be read.
 func ParseFormat(value string, tty bool) (Format, error) {
 	if value == "" {
 		if tty {

@@ -1,7 +1,5 @@
-// Package output turns results into what people and scripts read: tables,
-// JSON, YAML, names, jsonpath and custom columns, progress lines and live
-// tables. What the terminal can do is decided once, in IO; everything else is a
-// function of values.
+// Package output turns results into what people and scripts read: tables, JSON, YAML, names, jsonpath and custom
+// columns, progress lines and live tables. IO holds what the terminal can do; everything else is a function of values.
 package output
 
 import (
@@ -36,7 +34,7 @@ type IO struct {
 	// Cursor allows escape sequences that move the cursor of Out: a terminal that
 	// is not dumb, and no NO_COLOR.
 	Cursor bool
-	// UTF8 says that the locale can show more than ASCII.
+	// UTF8 reports that the locale can show more than ASCII.
 	UTF8 bool
 	// Quiet silences progress lines and the notice of an empty table.
 	Quiet bool
@@ -47,9 +45,8 @@ type IO struct {
 	measure func() (width, height int)
 }
 
-// System returns the standard input and output of this process, with color as
-// for --color auto. From then on a write to a closed pipe is an error that
-// IsBrokenPipe knows, and no longer ends the process.
+// System returns the standard input and output of this process, with color as for --color auto. From then on, a write to
+// a closed pipe returns an error (see IsBrokenPipe) and no longer ends the process.
 func System(env func(string) string) *IO {
 	// Notify and not Ignore: programs started from here must not inherit it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -140,11 +137,9 @@ func ParseColor(s string) (ColorMode, error) {
 	return ColorAuto, withNear(errs.Usagef("color mode %q not found", s), s, modes)
 }
 
-// SetColor decides on escape sequences. always and never are obeyed as they
-// are. With auto, in this order: a NO_COLOR that is not empty means no escape
-// sequence at all, CLICOLOR_FORCE (not empty, not 0) means color everywhere,
-// TERM=dumb and CLICOLOR=0 mean none, and else terminals get color.
-// See https://no-color.org and https://bixense.com/clicolors.
+// SetColor decides on escape sequences. always and never are final. With auto, in this order: a NO_COLOR that is not
+// empty means no escape sequence at all, CLICOLOR_FORCE (not empty, not 0) means color everywhere, TERM=dumb and
+// CLICOLOR=0 mean none, and else terminals get color. See https://no-color.org and https://bixense.com/clicolors.
 func (s *IO) SetColor(mode ColorMode, env func(string) string) {
 	s.Color = colored(mode, s.OutTTY, env)
 	s.ErrColor = colored(mode, s.ErrTTY, env)
@@ -177,8 +172,8 @@ func utf8Locale(env func(string) string) bool {
 	return unsetLocaleIsUTF8
 }
 
-// IsBrokenPipe reports whether err means that the reader of the output has
-// gone, as with `| head -1`: a reason to stop, not to complain.
+// IsBrokenPipe reports whether err means that the reader of the output is gone, as with `| head -1`. The command then
+// stops without an error message.
 func IsBrokenPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || brokenPipe(err)
 }

@@ -22,7 +22,7 @@ type Lines struct {
 // NewLines returns an empty list.
 func NewLines(s *IO) *Lines { return &Lines{io: s} }
 
-// Update shows what is different now. An error is one of encoding or of writing.
+// Update shows the differences to the last rows. It returns errors of encoding and of writing.
 func (l *Lines) Update(rows []Line) error {
 	var b bytes.Buffer
 	put := func(kind string, row []byte) {

@@ -28,7 +28,7 @@ func NewLiveTable(s *IO, wide bool, key int) *LiveTable {
 	return &LiveTable{io: s, wide: wide, key: key}
 }
 
-// Update shows the table as it is now. An error is one of writing to Out.
+// Update shows the table as it is now. It returns errors of writing to Out.
 func (l *LiveTable) Update(t Table) error {
 	sheet := t.sheet(l.wide)
 	l.name(t.Keys, sheet)

@@ -22,8 +22,7 @@ var hues = [...]escapes{
 	look(lipgloss.NewStyle().Foreground(lipgloss.BrightBlue)),
 }
 
-// Hue returns a name in a color of its own for Out, always the same one;
-// unchanged where Out has no color.
+// Hue returns a name in a color for Out, always in the same one; unchanged if Out has no color.
 func (s *IO) Hue(name string) string {
 	if !s.Color || name == "" {
 		return name

@@ -11,10 +11,8 @@ import (
 // Measured is a document that can also be written as metrics (-o prometheus).
 type Measured interface{ Metrics() []metrics.Family }
 
-// Print writes a result to Out in a format, in one write. document is what
-// JSON, YAML, jsonpath and custom-columns show; table and names make the other
-// forms on request, and may be nil where a command has none: then
-// that format is a usage error.
+// Print writes a result to Out in a format, in one write. JSON, YAML, jsonpath and custom-columns show document. table
+// and names make the other forms when needed; if one is nil, its format is a usage error.
 func Print(s *IO, f Format, document any, table func() Table, names func() []string) error {
 	data, err := render(s, f, document, table, names)
 	if err != nil {
@@ -88,8 +86,7 @@ func (s *IO) visible(data []byte) []byte {
 	return []byte(SafeLines(string(data)))
 }
 
-// PrintTable writes a table to Out whatever the format: for text that has
-// tables within.
+// PrintTable writes a table to Out in every format, for text that contains tables.
 func (s *IO) PrintTable(t Table) error {
 	data, err := renderTable(s, t, false)
 	if err != nil {

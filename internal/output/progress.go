@@ -10,11 +10,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Progress is the line on stderr that says what a command waits for. On a
-// terminal it is redrawn in place, with the time since the text last changed;
-// elsewhere each new text is a line. With --quiet it is silent. It needs no
-// goroutine: call Update as often as there is something to say, or to keep the
-// time going.
+// Progress is the line on stderr that shows what a command waits for. On a terminal it is redrawn in place, with the
+// time since the text last changed; elsewhere each new text is a line. With --quiet it is silent. It needs no goroutine:
+// call Update for every new text, and regularly so that the time advances.
 type Progress struct {
 	out    io.Writer
 	inline bool
@@ -37,8 +35,8 @@ func NewProgress(s *IO) *Progress {
 	return &Progress{out: s.Err, inline: s.ErrTTY, quiet: s.Quiet, width: s.Width, color: s.ErrColor, now: s.Now}
 }
 
-// Update shows what is going on. It may be called often. On a terminal that is too narrow for the text, it
-// shows the longest of the shorter texts that fits.
+// Update shows a text. It may be called often. On a terminal that is too narrow for the text, it shows the longest of
+// the shorter texts that fits.
 func (p *Progress) Update(text string, shorter ...string) {
 	if p.quiet {
 		return
@@ -108,8 +106,7 @@ func (p *Progress) fit(passed string) (text, behind string) {
 	return truncate(p.texts[len(p.texts)-1], max(p.width-1, 0), "..."), ""
 }
 
-// Stays reports whether the last text is still there to be read: a line of its own,
-// not one that is written over.
+// Stays reports whether the last text remains on a line of its own, so that nothing overwrites it.
 func (p *Progress) Stays() bool { return !p.inline && !p.quiet && p.text != "" }
 
 func (p *Progress) clear() {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Screen shows a text that changes. On a terminal it is redrawn in place, cut to
-// its lines and columns; elsewhere the caller has to find another form.
+// Screen shows a text that changes. On a terminal it is redrawn in place, cut to its lines and columns; elsewhere the
+// caller needs another form.
 type Screen struct {
 	io    *IO
 	lines int
@@ -19,7 +19,7 @@ func NewScreen(s *IO) *Screen { return &Screen{io: s} }
 // Redraws reports whether a text can be replaced in place.
 func (c *Screen) Redraws() bool { return c.io.OutTTY && c.io.Cursor }
 
-// Update draws a text over the one before. An error is one of writing to Out.
+// Update draws a text over the one before. It returns errors of writing to Out.
 func (c *Screen) Update(text string) error {
 	c.io.remeasure()
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")

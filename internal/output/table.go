@@ -19,12 +19,12 @@ type Column struct {
 	// Wrap breaks a text that is too long into lines below each other, instead of
 	// truncating it: sentences to be read. It is for tables that are printed once.
 	Wrap bool
-	// Bar columns hold the cells' bars; they take what width is left.
+	// Bar columns hold the cells' bars; they take the remaining width.
 	Bar bool
-	// Yield columns are left out of a terminal's table that is too narrow, the
-	// highest first; 0 stays. A line below the table names them, bars aside.
+	// Yield columns are hidden if the terminal is too narrow, the highest first; a column with 0 stays. A line below the
+	// table names them, bars aside.
 	Yield int
-	// Ticks says that the text changes by itself (ages): not a change in a LiveTable.
+	// Ticks marks texts that change by themselves (ages): a LiveTable does not count that as a change.
 	Ticks bool
 }
 
@@ -48,7 +48,7 @@ func (c Cell) equal(o Cell) bool {
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell
-	// Keys tell the rows of a LiveTable apart, one each; none: their first columns do.
+	// Keys identify the rows of a LiveTable, one for each; without them, the first columns do.
 	Keys []string
 	// Empty is the notice, on stderr, when there are no rows ("no jobs in team-a").
 	Empty string

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Unlimited is an amount without end: a limit that is not set, or a quota beyond
-// what 64 bits hold. Sums with it stay unlimited, as Kueue's Amount has it.
+// Unlimited is an infinite amount: a limit that is not set, or a quota beyond 64 bits. Sums with it stay unlimited, as
+// in Kueue's Amount.
 const Unlimited int64 = math.MaxInt64
 
 // AmountOf returns a quantity in the unit of state.Amounts, rounded up.

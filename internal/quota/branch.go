@@ -7,10 +7,10 @@ type Branch struct {
 	Parent string // cohort above
 	Team   *Team  // set for a queue
 	Last   bool   // the last one below its parent
-	// Row is of the queue, or the sum of all below the cohort with its own quota; what a
-	// cohort borrows and lends is that from and to others, not among its members.
+	// Row is the row of the queue, or the sum of everything below the cohort with the cohort's own quota. A cohort's
+	// loans are those from and to others, not those among its members.
 	Row ResourceRow
-	// Own is the cohort's own quota, OwnLent what is used of that by members.
+	// Own is the cohort's own quota, OwnLent the part that members use.
 	Own, OwnLent int64
 }
 

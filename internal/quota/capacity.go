@@ -19,21 +19,22 @@ const NodeGroupLabel = "sagemaker.amazonaws.com/instance-group-name"
 type Capacity struct {
 	Name  string // "" for nodes without the label
 	Nodes int
-	// AnyType: no instance type, but the quota of a flavor (Name) that selects none.
+	// AnyType marks the quota of a flavor (Name) that selects no instance type.
 	AnyType bool
 	// Healthy, Unhealthy and Unknown count the nodes by their HyperPod health label;
 	// Unknown ones have none. NotReady and Cordoned ones are counted in these too.
 	Healthy, Unhealthy, Unknown int
 	NotReady, Cordoned          int
-	// Capacity is of all nodes, Allocatable what they offer to pods, Healthy nodes' HealthyAllocatable.
+	// Capacity is what all nodes have, Allocatable what they offer to pods, HealthyAllocatable what the healthy nodes
+	// offer.
 	Capacity, Allocatable, HealthyAllocatable state.Amounts
 	// unhealthy is the capacity of the unhealthy nodes.
 	unhealthy state.Amounts
 	// Reserved is the quota of all teams and cohorts in flavors of this instance
 	// type; nil for node groups, which quota does not know.
 	Reserved state.Amounts
-	// Governed and Ungoverned are what running pods ask for: those of jobs that
-	// Kueue admitted, and the others. Nil where pods were not read.
+	// Governed and Ungoverned are the requests of running pods: of jobs that Kueue admitted, and of all others. Nil if
+	// pods were not read.
 	Governed, Ungoverned state.Amounts
 }
 
@@ -123,8 +124,7 @@ func ordered(in map[string]*Capacity) []Capacity {
 	return out
 }
 
-// FlavorTypes returns the instance type that each flavor stands for: of its node
-// labels, else a type of its own name.
+// FlavorTypes returns the instance type of each flavor: from its node labels, or else the type with the flavor's name.
 func FlavorTypes(s *state.State) map[string]string {
 	out := map[string]string{}
 	for _, f := range s.Flavors {
@@ -257,9 +257,8 @@ func merged(a, b state.Amounts) state.Amounts {
 	return out
 }
 
-// Resources returns the resources that nodes have or that there is quota of,
-// sorted; with zeros, also those whose amount is zero (task governance lists
-// every accelerator for every instance type).
+// Resources returns the resources that nodes have or that have quota, sorted; with zeros, also resources whose amount is
+// zero (task governance lists every accelerator for every instance type).
 func Resources(all []Capacity, zeros bool) []string {
 	seen := map[string]bool{}
 	for _, c := range all {

@@ -16,11 +16,10 @@ type Devices struct {
 	TotalNodes   int
 	// Schedulable counts the nodes with the health label Schedulable.
 	Schedulable int
-	// DeepHealthPassed counts the nodes that passed; nil as soon as one has no label.
+	// DeepHealthPassed counts the nodes that passed; nil if a node has no label.
 	DeepHealthPassed *int
-	// Available (AcceleratorDevicesAvailable) is what is free on nodes that take
-	// jobs: kinds.NodeHealthy or unlabelled, ready and not cordoned. Every pod that holds
-	// devices there counts, whoever started it; finished ones do not.
+	// Available (AcceleratorDevicesAvailable) is what is free on nodes that take jobs: kinds.NodeHealthy or unlabelled,
+	// ready and not cordoned. Every pod that holds devices there counts, except finished ones.
 	Available *int64
 	// Namespaces holds the figures of the requested namespaces.
 	Namespaces map[string]TeamDevices
@@ -30,14 +29,12 @@ type Devices struct {
 type TeamDevices struct {
 	// Total (TotalAcceleratorDevices) is the team's own quota.
 	Total *int64
-	// Available (AvailableAcceleratorDevices) is what it does not use of that;
-	// never below zero when the team borrows.
+	// Available (AvailableAcceleratorDevices) is the unused part of Total; 0 when the team borrows.
 	Available *int64
 }
 
-// DevicesOf works out v2's figures from Nodes, Pods of all namespaces,
-// ClusterQueues, ResourceFlavors and LocalQueues, by instance type. namespaces
-// are those to report on.
+// DevicesOf computes v2's figures by instance type from Nodes, Pods of all namespaces, ClusterQueues, ResourceFlavors
+// and LocalQueues. namespaces are the namespaces to report.
 func DevicesOf(s *state.State, namespaces []string) []Devices {
 	var out []Devices
 	at := map[string]int{}

@@ -15,8 +15,8 @@ const (
 	NodesSchema = "hyperpod.get-quota-by/v1"
 )
 
-// Document is a Report as JSON: amounts are numbers in base units (cores, bytes,
-// devices); null is not known, or of a limit, that there is none.
+// Document is a Report as JSON: amounts are numbers in base units (cores, bytes, devices). Null means unknown, or for a
+// limit, no limit.
 type Document struct {
 	Schema  string
 	Quota   []QuotaJSON
@@ -39,7 +39,7 @@ type Document struct {
 // List returns the rows of custom-columns.
 func (d Document) List() any { return d.Quota }
 
-// FiguresJSON is a Figures.
+// FiguresJSON is Figures as JSON.
 type FiguresJSON struct {
 	Nominal, Reserved, Used    *float64
 	Borrowed, Overcommit, Lent *float64
@@ -101,15 +101,15 @@ const (
 	ShareUnknown  = "Unknown"
 )
 
-// CohortJSON is a cohort's own quota, and what its members hold, of a resource.
+// CohortJSON is a cohort's own quota of a resource, and what its members hold.
 type CohortJSON struct {
 	Cohort   string
 	Parent   *string
 	Resource string
 	// Own is the cohort's own quota, OwnLent what members use of that.
 	Own, OwnLent *float64
-	// The figures are sums over all queues and cohorts below, with Own in Nominal. Of
-	// loans only those from and to others count, not those among the members.
+	// The figures are sums over all queues and cohorts below; Nominal includes Own. Only loans from and to others count,
+	// not those among the members.
 	FiguresJSON
 	Pending *float64
 }
@@ -119,8 +119,7 @@ type TotalJSON struct {
 	Resource string
 	FiguresJSON
 	Pending *float64
-	// Idle is idle quota that stays idle, with the reason; Free does not count that of
-	// stopped teams.
+	// Idle is quota that stays idle, with the reason; Free does not count the quota of stopped teams.
 	Idle []IdleJSON
 }
 
@@ -243,8 +242,8 @@ func (r *Report) quotaJSON(t *Team, row ResourceRow) QuotaJSON {
 	return q
 }
 
-// CapacityDocument returns capacities as JSON, with only the given resources;
-// nil is all. Capacities that are not known, nil, stay so.
+// CapacityDocument returns capacities as JSON, with only the given resources; nil means all. Unknown capacities stay
+// nil.
 func CapacityDocument(all []Capacity, byGroup bool, resources []string) []CapacityJSON {
 	if all == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 // Kueue's arithmetic must never see them, so they count for nothing: neither here
 // nor in the admission engine, which asks the same two functions.
 
-// FaultCode is what is wrong with a setting.
+// FaultCode is the kind of a Fault.
 type FaultCode string
 
 // The codes of faults.
@@ -43,8 +43,8 @@ type Fault struct {
 	Known            []string
 }
 
-// Faults returns what is wrong with a ClusterQueue (the rules of its schema and of
-// Kueue's clusterqueue_webhook.go), nil for a valid one.
+// Faults returns the faults of a ClusterQueue by the rules of its schema and of Kueue's clusterqueue_webhook.go; nil if
+// it is valid.
 func Faults(q *state.ClusterQueue) []Fault {
 	if empty(q) {
 		return []Fault{{Code: NoSpec}}
@@ -94,7 +94,7 @@ func wordFaults(q *state.ClusterQueue) []Fault {
 	return bad
 }
 
-// CohortFaults returns what is wrong with a cohort, as [Faults] does for a ClusterQueue.
+// CohortFaults returns the faults of a cohort, as [Faults] does for a ClusterQueue.
 func CohortFaults(c *state.Cohort) []Fault {
 	return append(quotaFaults(c.ResourceGroups, c.Parent != "", false), weightFaults(c.FairWeight)...)
 }

@@ -90,8 +90,7 @@ func zeroFigures() Figures {
 		Limit: new(int64), AtMost: new(int64), Lendable: new(int64)}
 }
 
-// Add adds figures of another kind or team: what is unknown in one is unknown in
-// the sum.
+// Add adds other figures. An amount that is unknown in one of them is unknown in the sum.
 func (f *Figures) Add(o *Figures) {
 	f.NominalHidden = f.NominalHidden || o.NominalHidden
 	f.Nominal, f.Reserved, f.Used = add(f.Nominal, o.Nominal), add(f.Reserved, o.Reserved), add(f.Used, o.Used)
@@ -112,7 +111,7 @@ func plus(a, b *int64) *int64 {
 	return &n
 }
 
-// Idle returns what is not used of Nominal, lent or not.
+// Idle returns the part of Nominal that the team does not use, lent or not.
 func (f *Figures) Idle() int64 { return max(0, sub(f.Nominal, f.Reserved)) }
 
 // Sum returns the figures of a resource over all teams, with the cohorts' own

@@ -2,26 +2,26 @@ package quota
 
 // Why idle quota stays idle.
 const (
-	// IdleStopped: the queue is stopped, so that its team cannot use it.
+	// IdleStopped: the queue is stopped, so its team cannot use the quota.
 	IdleStopped = "Stopped"
 	// IdleInactive: the queue is inactive, for example because of an admission check.
 	IdleInactive = "Inactive"
-	// IdleLendingLimit: the team lends less than it does not use.
+	// IdleLendingLimit: the lending limit is less than the idle quota.
 	IdleLendingLimit = "LendingLimit"
 	// IdleAlone: no other team shares a cohort with it.
 	IdleAlone = "Alone"
 )
 
-// Idle is quota that a team does not use, and that nobody else may borrow or, of
-// IdleStopped and IdleInactive, that the team itself cannot use.
+// Idle is unused quota of a team that nobody else can borrow or, with IdleStopped and IdleInactive, that the team itself
+// cannot use.
 type Idle struct {
 	Team   string
 	Amount int64
 	Why    string
 }
 
-// Idle lists the idle quota of a resource with why it stays idle, by team. What others
-// could borrow is not in it, except where a queue admits nothing: FREE does not count that.
+// Idle returns the quota of a resource that stays idle, and why, by team. It leaves out what others could borrow, except
+// from queues that admit nothing: FREE does not count that.
 func (r *Report) Idle(resource string) []Idle {
 	if !r.Complete {
 		return nil

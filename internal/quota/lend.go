@@ -31,8 +31,7 @@ type gift struct {
 	amount int64
 }
 
-// Loan is what one lender lends. Of the two names one is set: a cohort lends from
-// quota of its own.
+// Loan is what one lender lends. One of the two names is set: a cohort lends its own quota.
 type Loan struct {
 	ClusterQueue string `json:",omitempty"`
 	Cohort       string `json:",omitempty"`
@@ -246,11 +245,9 @@ func total(amounts []int64) int64 {
 	return sum
 }
 
-// Lenders returns who would lend if the ClusterQueue borrowed amount more than it
-// does now, beyond its own free quota, by the convention of this package: the
-// nearest cohort is asked first. The largest loans come first. The sum is less than amount when
-// there is not so much to lend; borrowing limits do not count (see
-// [Tree.Available]).
+// Lenders returns who would lend if the ClusterQueue borrowed amount more than it does now, beyond its own free quota,
+// by the convention of this package: the nearest cohort is asked first. The largest loans come first. The sum is less
+// than amount if the others cannot lend so much. Borrowing limits do not count (see [Tree.Available]).
 func (t *Tree) Lenders(clusterQueue, flavor, resource string, amount int64) []Loan {
 	n, ok := t.queues[clusterQueue]
 	if !ok || n.apart() {

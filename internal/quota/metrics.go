@@ -24,10 +24,10 @@ var measured = []struct {
 	{"limit", "Maximum that the queue can ever hold.", func(f FiguresJSON) *float64 { return f.Limit }},
 }
 
-// MetricPrefix begins the names of all metrics.
+// MetricPrefix is the beginning of all names of metrics.
 const MetricPrefix = "hyperpod_"
 
-// Metrics returns the document as metrics: what is not known has no sample.
+// Metrics returns the document as metrics. Unknown values have no sample.
 func (d Document) Metrics() []metrics.Family {
 	var out []metrics.Family
 	for _, m := range measured {
@@ -101,8 +101,8 @@ func (d Document) teamMetrics() []metrics.Family {
 	return []metrics.Family{weight, share, active, running, waiting}
 }
 
-// CapacityMetrics returns capacities by instance type, or by node group, as
-// metrics. Nodes without that label are those of the name "".
+// CapacityMetrics returns capacities by instance type, or by node group, as metrics. Nodes without the label have the
+// name "".
 func CapacityMetrics(all []CapacityJSON, byGroup bool) []metrics.Family {
 	label := func(c CapacityJSON) metrics.Label {
 		if byGroup {

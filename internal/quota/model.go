@@ -10,19 +10,18 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Figures are the amounts of one key, or sums of them. A nil pointer is an amount
-// that cannot be known from what could be read.
+// Figures are the amounts of one key, or sums of them. A nil pointer is an unknown amount, because something could not
+// be read.
 type Figures struct {
-	// Nominal is the quota of its own; Reserved what its workloads hold of any
-	// quota, Used what the admitted ones of them hold.
+	// Nominal is its own quota. Reserved is what its workloads hold of any quota; Used is what the admitted ones hold.
 	Nominal, Reserved, Used int64
-	// NominalHidden reports that Nominal is not known: the queue may not be read.
+	// NominalHidden reports that Nominal is unknown, because there is no permission to read the queue.
 	NominalHidden bool
 	// Borrowed is the use beyond Nominal that others lend, Overcommit the use
 	// beyond Nominal that nobody lends. Together they are what Kueue's status calls
 	// borrowed, for a queue in a cohort.
 	Borrowed, Overcommit *int64
-	// Lent is what others use of Nominal, by the convention of this package.
+	// Lent is the part of Nominal that others use, by the convention of this package.
 	Lent *int64
 	// Free is the part of Nominal that is neither used nor lent and is available now.
 	// Borrowable is what can be borrowed now in addition. Together they are what Kueue
@@ -30,10 +29,9 @@ type Figures struct {
 	Free, Borrowable *int64
 	// Lendable is the idle part of Nominal that others can borrow now.
 	Lendable *int64
-	// Limit is the most that can ever be held, with all the rest idle.
+	// Limit is the most that the team can ever hold, if all others are idle.
 	Limit *int64
-	// AtMost stands in for an unknown Limit: nominal and the borrowing limit; nil
-	// where that is unknown too.
+	// AtMost replaces an unknown Limit: nominal quota and borrowing limit together; nil if those are unknown too.
 	AtMost *int64
 }
 
@@ -49,7 +47,7 @@ type FlavorRow struct {
 type ResourceRow struct {
 	Resource string
 	Figures
-	// Pending is what the waiting workloads ask for; nil where they cannot be read.
+	// Pending is the sum of the requests of pending workloads; nil if they cannot be read.
 	Pending *int64
 	Flavors []FlavorRow
 }
@@ -65,15 +63,14 @@ const (
 	Hidden   = "Hidden"  // its ClusterQueue may not be read: only its use is known
 )
 
-// Team is one ClusterQueue and what is behind it.
+// Team is one ClusterQueue with its LocalQueues and namespaces.
 type Team struct {
 	Name         string
 	ClusterQueue string
 	Namespaces   []string // whose LocalQueues lead to it
 	Cohort       string
 	State        string
-	// Reason is what Kueue says about a state that is not Active. Where it says nothing,
-	// present/quotatext sets it.
+	// Reason is Kueue's message about a state other than Active. If there is none, present/quotatext sets it.
 	Reason      string
 	Faults      []Fault // of a Faulty team
 	IdleSharing bool    // shares what no team has reserved
@@ -99,7 +96,7 @@ const (
 	FromStatus    = "Status"    // as the ClusterQueues' status says, up to seconds old
 )
 
-// Report is who has what.
+// Report is the quota of all teams and cohorts.
 type Report struct {
 	Taken    time.Time
 	Teams    []Team // by name; idle-sharing ones and deleted ones last
@@ -122,19 +119,18 @@ func Build(s *state.State) *Report {
 	return build(builder{s: s, workloads: len(s.MissingOf(kinds.Workload)) == 0})
 }
 
-// FromQueues is Build of ClusterQueues and Cohorts alone: use is what the
-// ClusterQueues' status says, what waits is counted but not summed, and nothing
-// is reported about flavors, LocalQueues and nodes.
+// FromQueues builds the report from ClusterQueues and Cohorts alone. Use comes from the status of the ClusterQueues.
+// Pending workloads are counted, but their requests are unknown. There is nothing about flavors, LocalQueues and nodes.
 func FromQueues(s *state.State) *Report { return build(builder{s: s, alone: true}) }
 
-// Use is what workloads hold of ClusterQueues and how many there are, by ClusterQueue.
+// Use is what workloads hold and their number, by ClusterQueue.
 type Use struct {
 	Reserved, Used   map[string]Usage
 	Running, Waiting map[string]int
 }
 
-// FromUse is Build where s has no workloads, and use says what there is of them. What
-// they wait for is not known.
+// FromUse builds the report of a state without workloads; use replaces them. The requests of pending workloads are
+// unknown.
 func FromUse(s *state.State, use Use) *Report {
 	return build(builder{s: s, workloads: true, use: &use})
 }
@@ -265,7 +261,7 @@ func (b *builder) pending() {
 		if b.demand[queue] == nil {
 			b.demand[queue] = state.Amounts{}
 		}
-		for name, n := range DemandOf(w) {
+		for name, n := range demandOf(w) {
 			b.demand[queue][name] = add(b.demand[queue][name], n)
 		}
 	}

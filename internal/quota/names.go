@@ -11,8 +11,8 @@ const (
 	idlePrefix = "hyperpod-ns-idle-resource-sharing"
 )
 
-// TeamOf returns the team that a ClusterQueue is for: the name within the name
-// that task governance gives it, else the queue's own.
+// TeamOf returns the team of a ClusterQueue: the part of the name that task governance derives from the team, or else
+// the whole name.
 func TeamOf(clusterQueue string) string {
 	team, ok := strings.CutPrefix(clusterQueue, managedPrefix)
 	if !ok {

@@ -24,7 +24,7 @@ type Problem struct {
 	Details Details `json:"-"`
 }
 
-// Details are what the sentence of a Problem needs beside its subject.
+// Details are the values in the sentence about a Problem, besides its subject.
 type Details struct {
 	// Object is the ClusterQueue or Cohort, empty for the limit of a team; Team is the team of a CohortCycle.
 	Object, Team string

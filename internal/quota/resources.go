@@ -44,8 +44,8 @@ func MainResources(resources []string) []string {
 	return out
 }
 
-// ShortNames returns what follows the slash of each resource (gpu, neurondevice, efa),
-// or all of its name where that would be another's too. FindResource knows them.
+// ShortNames returns the part after the slash of each resource (gpu, neurondevice, efa), or the whole name if another
+// resource has the same short name. FindResource accepts them.
 func ShortNames(resources []string) map[string]string {
 	out, times := map[string]string{}, map[string]int{}
 	for _, r := range resources {

@@ -16,22 +16,21 @@ func weightOf(q *resource.Quantity) float64 {
 	return q.AsApproximateFloat64()
 }
 
-// Share is where a ClusterQueue stands in fair sharing (Kueue's
-// dominantResourceShare).
+// Share is the position of a ClusterQueue in fair sharing (Kueue's dominantResourceShare).
 type Share struct {
-	// Weight is the queue's weight; 0 always loses.
+	// Weight is the queue's weight; a queue with weight 0 always comes last.
 	Weight float64
 	// Weighted is what it borrows, in thousandths of what its cohort can lend, for the resource that it borrows most, divided by the weight. The
 	// queue with the lowest goes first. +Inf: it borrows with weight 0.
 	Weighted float64
-	// Resource is the resource it borrows most of; "" when it borrows nothing.
+	// Resource is the resource that it borrows most; "" if it borrows nothing.
 	Resource string
-	// Unknown: it borrows, and what its cohort could lend cannot be read; Weighted
-	// says nothing then.
+	// Unknown reports that the queue borrows, and that what its cohort could lend cannot be read; Weighted has no
+	// meaning then.
 	Unknown bool
 }
 
-// Share returns where the ClusterQueue stands in fair sharing.
+// Share returns the position of the ClusterQueue in fair sharing.
 func (t *Tree) Share(clusterQueue string) Share {
 	n, ok := t.queues[clusterQueue]
 	if !ok {

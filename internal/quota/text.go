@@ -40,9 +40,8 @@ func (b Base) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(b))
 }
 
-// GPUs returns what one unit of a resource is worth in whole GPUs: a MIG slice has as
-// many sevenths as its profile (1g.10gb, 3g.40gb) says. ok is false for other
-// resources.
+// GPUs returns how many whole GPUs one unit of a resource is: a MIG slice has the number of sevenths in its profile
+// (1g.10gb, 3g.40gb). ok is false for other resources.
 func GPUs(resource string) (worth float64, ok bool) {
 	if resource == "nvidia.com/gpu" {
 		return 1, true

@@ -7,10 +7,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Key is what quota is counted by: a resource in a flavor.
+// Key is a resource in a flavor, the unit of quota.
 type Key struct{ Flavor, Resource string }
 
-// Usage is how much of each flavor and resource is taken.
+// Usage is the used amount of each flavor and resource.
 type Usage map[Key]int64
 
 // Add counts n more of a key, and never beyond what 64 bits hold.
@@ -42,8 +42,7 @@ type limits struct {
 	borrowing, lending int64 // Unlimited when there is no limit
 }
 
-// Tree is the quota and the use of all ClusterQueues, and of the cohorts that
-// they share it in. It does not change.
+// Tree is the quota and the use of all ClusterQueues and of their cohorts. It does not change.
 type Tree struct {
 	queues  map[string]*node
 	cohorts map[string]*node
@@ -51,11 +50,9 @@ type Tree struct {
 	keys    []Key
 }
 
-// NewTree builds the tree. usage is what is reserved, by ClusterQueue. Cohorts
-// that are only named, by a queue or another cohort, exist without quota of their
-// own. Queues below a cohort that is its own ancestor share nothing: Kueue keeps
-// them inactive. A queue or cohort that cannot be right (see [Faults]) is as if it
-// was not there.
+// NewTree builds the tree. usage is the reserved quota by ClusterQueue. Cohorts that are only named, by a queue or
+// another cohort, have no quota of their own. Queues below a cohort that is its own ancestor share nothing: Kueue keeps
+// them inactive. An invalid queue or cohort (see [Faults]) is ignored.
 func NewTree(queues []state.ClusterQueue, cohorts []state.Cohort, usage map[string]Usage) *Tree {
 	t := &Tree{queues: make(map[string]*node, len(queues)), cohorts: map[string]*node{}}
 	for i := range cohorts {
@@ -274,9 +271,8 @@ func (n *node) kept(k Key) int64 {
 	return sum
 }
 
-// Available returns how much the ClusterQueue could get right now without
-// preempting anyone: its own free quota and what it may borrow. It is 0 for a
-// queue that is not in the tree or in a cohort cycle.
+// Available returns what the ClusterQueue can get now without preemption: its own free quota and what it can borrow. It
+// is 0 for a queue that is not in the tree or in a cohort cycle.
 func (t *Tree) Available(clusterQueue, flavor, resource string) int64 {
 	n, ok := t.queues[clusterQueue]
 	if !ok || n.apart() {
@@ -295,8 +291,7 @@ func (t *Tree) Potential(clusterQueue, flavor, resource string) int64 {
 	return n.potential(Key{flavor, resource})
 }
 
-// Free returns what is neither used nor lent of the ClusterQueue's own quota, and
-// Lent what others use of it.
+// Free returns two parts of the ClusterQueue's own quota: free is neither used nor lent, lent is what others use.
 func (t *Tree) Free(clusterQueue, flavor, resource string) (free, lent int64) {
 	n, ok := t.queues[clusterQueue]
 	if !ok {

@@ -16,13 +16,12 @@ func is(w *state.Workload, condition string) bool {
 	return c.True()
 }
 
-// Holds reports a workload that quota is reserved for (Kueue's
-// HasActiveQuotaReservation).
+// Holds reports whether a workload has reserved quota (Kueue's HasActiveQuotaReservation).
 func Holds(w *state.Workload) bool {
 	return w.Admission != nil && w.Active && is(w, QuotaReserved) && !is(w, Finished)
 }
 
-// Waits reports a workload that needs quota and has none.
+// Waits reports whether a workload needs quota and has none.
 func Waits(w *state.Workload) bool {
 	return w.Active && !is(w, QuotaReserved) && !is(w, Finished)
 }
@@ -55,8 +54,8 @@ func eachUse(w *state.Workload, put func(Key, int64)) {
 	}
 }
 
-// DemandOf returns what a waiting workload requests.
-func DemandOf(w *state.Workload) state.Amounts {
+// demandOf returns the requests of a pending workload.
+func demandOf(w *state.Workload) state.Amounts {
 	if !Waits(w) {
 		return nil
 	}

@@ -18,8 +18,8 @@ const (
 	MaxClaimFiles = 50_000
 )
 
-// ClaimFolder is the folder of a claim that holds uploads, each in a folder of its own.
-const ClaimFolder = "hyperpod-code"
+// claimFolder is the folder of a claim that holds uploads, each in a folder of its own.
+const claimFolder = "hyperpod-code"
 
 // Mounted is where the loader mounts the claim.
 const Mounted = "/upload"
@@ -46,7 +46,7 @@ func Sum(root *os.Root, l Listing) (Digest, error) {
 		d.Sums[e.Path] = sum
 		fmt.Fprintf(all, "%q %t %s\n", e.Path, e.Executable(), sum)
 	}
-	d.Folder = path.Join(ClaimFolder, hex.EncodeToString(all.Sum(nil))[:20])
+	d.Folder = path.Join(claimFolder, hex.EncodeToString(all.Sum(nil))[:20])
 	return d, nil
 }
 
@@ -127,5 +127,5 @@ func Loader(name string, job map[string]any, claim string) (map[string]any, erro
 // then leaves the pod running for the copy. No loader runs as long as a part must be old.
 func loaderScript(at string) string {
 	return fmt.Sprintf("trap 'exit 0' TERM; find %s -mindepth 1 -maxdepth 1 -name '*.*' -mmin +%d -exec rm -rf {} + 2>/dev/null; sleep %d & wait",
-		path.Join(at, ClaimFolder), LoaderHours*60, LoaderHours*3600)
+		path.Join(at, claimFolder), LoaderHours*60, LoaderHours*3600)
 }

@@ -92,7 +92,7 @@ func TestLoaderScript(t *testing.T) {
 	dir := t.TempDir()
 	old := time.Now().Add(-(LoaderHours*time.Hour + 10*time.Minute))
 	for _, name := range []string{"whole", "whole.part", "other.fresh"} {
-		p := filepath.Join(dir, ClaimFolder, name)
+		p := filepath.Join(dir, claimFolder, name)
 		if err := os.MkdirAll(p, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestLoaderScript(t *testing.T) {
 	if out, err := exec.Command("sh", "-c", script+"sleep 0 & wait").CombinedOutput(); err != nil || len(out) > 0 {
 		t.Fatalf("%s, %v", out, err)
 	}
-	entries, err := os.ReadDir(filepath.Join(dir, ClaimFolder))
+	entries, err := os.ReadDir(filepath.Join(dir, claimFolder))
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -121,14 +121,14 @@ func TestLoaderScript(t *testing.T) {
 
 func TestAttachClaim(t *testing.T) {
 	job := userJob(nil)
-	made, err := AttachClaim(job, "data", ClaimFolder+"/abc", "/code")
+	made, err := AttachClaim(job, "data", claimFolder+"/abc", "/code")
 	if err != nil || made.Started != 1 || made.ConfigMap != nil {
 		t.Fatalf("%+v, %v", made, err)
 	}
 	pod := kinds.At(job, "spec", "template", "spec").(map[string]any)
 	volume := pod["volumes"].([]any)[0].(map[string]any)
 	mount := pod["containers"].([]any)[0].(map[string]any)["volumeMounts"].([]any)[0].(map[string]any)
-	if kinds.Text(volume, "persistentVolumeClaim", "claimName") != "data" || mount["subPath"] != ClaimFolder+"/abc" || mount["readOnly"] != true || mount["mountPath"] != "/code" {
+	if kinds.Text(volume, "persistentVolumeClaim", "claimName") != "data" || mount["subPath"] != claimFolder+"/abc" || mount["readOnly"] != true || mount["mountPath"] != "/code" {
 		t.Errorf("%v, %v", volume, mount)
 	}
 }

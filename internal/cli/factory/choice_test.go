@@ -48,13 +48,13 @@ func TestChoices(t *testing.T) {
 // What a selector's library says of it is not shown.
 func TestCheckSelector(t *testing.T) {
 	for text, ok := range map[string]bool{"": true, "a=b,c!=d": true, "a in (b,c),!d": true, "a==!b": false, "a in (b": false, "=": false, "a b": false} {
-		err := CheckSelector(text)
+		err := checkSelector(text)
 		if (err == nil) != ok || err != nil && (errs.ExitOf(err) != errs.Usage || err.Error() != fmt.Sprintf("invalid --selector %q: must be a label selector", text)) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	for text, example := range map[string]string{"!!": "-l 'key=value,other!=value'", "example.com/team in (a": "-l 'example.com/team in (a,b),", "'; rm": "-l 'rm=value,"} {
-		if got := errs.Text(CheckSelector(text), false); !strings.Contains(got, example) {
+		if got := errs.Text(checkSelector(text), false); !strings.Contains(got, example) {
 			t.Errorf("%q is not in\n%s", example, got)
 		}
 	}

@@ -118,7 +118,7 @@ func described(word, text string) string {
 func (f *Factory) CompleteGlobalFlags(root *cobra.Command) {
 	f.CompleteFlag(root, "namespace", Namespaces)
 	Complete(root, "output", output.FormatNames()...)
-	Complete(root, "output-version", OutputVersions()...)
+	Complete(root, "output-version", outputVersions()...)
 	Complete(root, "color", "auto", "always", "never")
 	f.CompleteFlag(root, "context", func(context.Context, *Factory) ([]string, error) {
 		return kube.Contexts(f.Global.Kubeconfig, f.Env)

@@ -59,8 +59,8 @@ const (
 	ErrorJSON = "json"
 )
 
-// OutputVersions returns the versions of the documents that this program prints, the newest last.
-func OutputVersions() []string { return []string{"v1"} }
+// outputVersions returns the versions of the documents that this program prints, the newest last.
+func outputVersions() []string { return []string{"v1"} }
 
 // Interrupted returns the error of a command that Ctrl-C ended. why says what goes on, or is "".
 func Interrupted(why string) *errs.Error {
@@ -151,8 +151,8 @@ func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&g.Quiet, "quiet", "q", false, "suppress notices and progress on stderr")
 	g.ErrorFormat = cmp.Or(g.ErrorFormat, ErrorText)
 	fs.Var(&choice{Choice{Name: "error-format", Words: []string{ErrorText, ErrorJSON}}, &g.ErrorFormat}, "error-format", "how to print errors on stderr: text|json (one line for each error)")
-	g.OutputVersion = OutputVersions()[0]
-	fs.Var(&choice{Choice{Name: "output-version", Words: OutputVersions()}, &g.OutputVersion}, "output-version", "version of the JSON documents; the command fails if it no longer prints this version")
+	g.OutputVersion = outputVersions()[0]
+	fs.Var(&choice{Choice{Name: "output-version", Words: outputVersions()}, &g.OutputVersion}, "output-version", "version of the JSON documents; the command fails if it no longer prints this version")
 	fs.BoolVar(&g.Debug, "debug", false, "print the causes of errors, and every request with its duration")
 }
 
@@ -224,9 +224,9 @@ func (f *Factory) PrintDone(sentence, object string) error {
 	return nil
 }
 
-// CheckSelector refuses an invalid --selector, with examples about
+// checkSelector refuses an invalid --selector, with examples about
 // the first label that it names.
-func CheckSelector(text string) error {
+func checkSelector(text string) error {
 	_, err := labels.Parse(text)
 	if err == nil {
 		return nil
@@ -236,8 +236,8 @@ func CheckSelector(text string) error {
 		Suggest(errs.Option("-l", key+"=value,other!=value"), errs.Option("-l", key+" in (a,b),!other")).WithCause(err)
 }
 
-// CheckSweep refuses a --sweep that cannot be the name of one.
-func CheckSweep(name string) error {
+// checkSweep refuses a --sweep that cannot be the name of one.
+func checkSweep(name string) error {
 	if len(validation.IsValidLabelValue(name)) > 0 {
 		return Invalid("sweep", name, "must be the name of a sweep").Suggest(errs.Run("list-jobs", "-l", kinds.SweepLabel).WithNote("lists the jobs of all sweeps"))
 	}

@@ -24,10 +24,10 @@ func (f *Factory) User() string {
 
 // CheckChoice checks the flags that choose several jobs.
 func (f *Factory) CheckChoice(sweep, selector string, mine bool) error {
-	if err := CheckSweep(sweep); err != nil {
+	if err := checkSweep(sweep); err != nil {
 		return err
 	}
-	if err := CheckSelector(selector); err != nil {
+	if err := checkSelector(selector); err != nil {
 		return err
 	}
 	return f.CheckMine(mine)

@@ -43,7 +43,7 @@ func (o *Options) waitForSeveral(ctx context.Context, f *factory.Factory, c *fac
 		f.Notef("note: no jobs found: nothing to wait for")
 		return nil
 	}
-	last, err := UntilAll(ctx, f, c, targets, o.Goal, end)
+	last, err := untilAll(ctx, f, c, targets, o.Goal, end)
 	if err == nil {
 		err = Unreached(last, o.Goal, end)
 	}
@@ -136,7 +136,7 @@ func OfSweep(ctx context.Context, f *factory.Factory, c *factory.Cluster, namesp
 	for i, j := range found.Jobs {
 		targets[i] = target(j)
 	}
-	return UntilAll(ctx, f, c, targets, goal, end)
+	return untilAll(ctx, f, c, targets, goal, end)
 }
 
 // list reads the jobs of every kind with their workloads.
@@ -158,8 +158,8 @@ func target(j state.Job) wait.Target {
 	return wait.Target{Kind: j.Kind, Namespace: j.Namespace, Name: j.Name, UID: j.UID}
 }
 
-// UntilAll waits for several jobs with a progress line on stderr.
-func UntilAll(ctx context.Context, f *factory.Factory, c *factory.Cluster, targets []wait.Target, goal wait.Goal, end factory.Deadline) ([]wait.Ended, error) {
+// untilAll waits for several jobs with a progress line on stderr.
+func untilAll(ctx context.Context, f *factory.Factory, c *factory.Cluster, targets []wait.Target, goal wait.Goal, end factory.Deadline) ([]wait.Ended, error) {
 	progress := output.NewProgress(f.IO)
 	defer progress.Done("")
 	var mu sync.Mutex

@@ -45,7 +45,7 @@ func UpdateClusterSoftware() *Shape {
 func common() []Member {
 	return []Member{
 		may("InstanceGroups", list(1, 100, Group())),
-		may("RestrictedInstanceGroups", list(1, 100, RestrictedGroup())),
+		may("RestrictedInstanceGroups", list(1, 100, restrictedGroup())),
 		may("Orchestrator", structure(
 			may("Eks", structure(needs("ClusterArn", text(20, 2048, `arn:aws[a-z\-]*:eks:[a-z0-9\-]*:[0-9]{12}:cluster\/[0-9A-Za-z][A-Za-z0-9\-_]{0,99}`)))),
 			may("Slurm", structure(may("SlurmConfigStrategy", word("Overwrite", "Managed", "Merge")))))),
@@ -72,8 +72,8 @@ func Group() *Shape {
 		may("NetworkInterface", structure(may("InterfaceType", word("efa", "efa-only")))))...)
 }
 
-// RestrictedGroup returns the specification of a restricted instance group.
-func RestrictedGroup() *Shape {
+// restrictedGroup returns the specification of a restricted instance group.
+func restrictedGroup() *Shape {
 	return structure(append(always(true),
 		may("EnvironmentConfig", structure(may("FSxLustreConfig", structure(needs("SizeInGiB", integer(1200, 100800)), needs("PerUnitStorageThroughput", integer(125, 1000)))))))...)
 }

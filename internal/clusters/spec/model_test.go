@@ -123,7 +123,7 @@ func TestModel(t *testing.T) {
 	for _, tt := range []struct {
 		details string
 		group   *Shape
-	}{{"ClusterInstanceGroupDetails", Group()}, {"ClusterRestrictedInstanceGroupDetails", RestrictedGroup()}} {
+	}{{"ClusterInstanceGroupDetails", Group()}, {"ClusterRestrictedInstanceGroupDetails", restrictedGroup()}} {
 		for member := range shapes[tt.details].Members {
 			if tt.group.member(member) == nil && !slices.Contains(reported(), member) {
 				t.Errorf("%s.%s is not part of a specification, and would be sent back", tt.details, member)

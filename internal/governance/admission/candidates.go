@@ -20,17 +20,16 @@ import (
 
 // Candidates are the workloads that Kueue would consider for preemption.
 type Candidates struct {
-	// Keys are "namespace/name" of them.
+	// Keys are their names, "namespace/name".
 	Keys map[string]bool
-	// MustBorrow: the workload exceeds its ClusterQueue's own quota whomever it
-	// preempts there, so of other queues it can take only what its borrowWithinCohort
-	// allows.
+	// MustBorrow is true when the workload exceeds its ClusterQueue's own quota even if it preempts everything there.
+	// From other queues, it can then take only what borrowWithinCohort allows.
 	MustBorrow bool
 }
 
-// Candidates asks Kueue's own rules whom a workload could preempt for what it is
-// short of (by flavor and resource; other fields are not looked at): policies,
-// priorities, who borrows. Whether preempting them would be enough is not asked.
+// Candidates returns the workloads that Kueue's rules (policies, priorities, who borrows) allow a workload to preempt
+// for the amounts that it is short of. Of these amounts, only flavor and resource are read. Candidates does not check
+// whether preempting them would be enough.
 func (e *Engine) Candidates(ctx context.Context, wl *kueue.Workload, clusterQueue string, short []Quantity) (Candidates, error) {
 	out := Candidates{Keys: map[string]bool{}}
 	snap, err := e.snapshot(ctx)

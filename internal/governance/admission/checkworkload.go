@@ -11,8 +11,8 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// CheckWorkload says what of a workload the API server and Kueue's webhook would
-// reject. [Engine.Load] leaves such a workload out, with this error.
+// CheckWorkload returns the faults for which the API server or Kueue's webhook would reject a workload. [Engine.Load]
+// leaves such a workload out, with this error.
 func CheckWorkload(w *kueue.Workload) error {
 	if w.Name == "" || w.Namespace == "" {
 		return fmt.Errorf("workload %q in namespace %q: a name and a namespace are needed", w.Name, w.Namespace)
@@ -64,9 +64,9 @@ func CheckWorkload(w *kueue.Workload) error {
 	return faults(w, append(bad, uncountable(w.Status.Admission)...))
 }
 
-// CheckRequests returns an error that names the resources that a workload requests
-// more of than 64 bits can count. Kueue treats such an amount as the largest one, so
-// [Engine.Load] accepts it: no quota covers it. In a manifest it is a mistake.
+// CheckRequests returns an error if a workload requests amounts that 64 bits cannot hold, and names the resources. Kueue
+// treats such an amount as the largest possible one, so [Engine.Load] accepts it: no quota covers it. In a manifest it
+// is a mistake.
 func CheckRequests(w *kueue.Workload) error {
 	amounts := sums{}
 	for i := range w.Spec.PodSets {

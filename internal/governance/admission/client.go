@@ -129,8 +129,8 @@ func found[T any](m map[string]*T, key, resource string, copyTo func(*T)) error 
 	return apierrors.NewNotFound(schema.GroupResource{Resource: resource}, key)
 }
 
-// Get returns the stored object. The result may share maps with the store. Of a
-// workload, callers in Kueue change what adjustable copies.
+// Get returns the stored object. The result may share maps with the store. Callers in Kueue change only the parts of a
+// workload that adjustable copies.
 func (r reader) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
 	s := r.store
 	switch o := obj.(type) {
@@ -172,7 +172,7 @@ func (r reader) Get(_ context.Context, key client.ObjectKey, obj client.Object, 
 	return notSupported{fmt.Sprintf("reading a %T", obj)}
 }
 
-// List honours the namespace and the field selectors Kueue's indexes offer.
+// List follows the namespace and the field selectors of Kueue's indexes.
 func (r reader) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	s := r.store
 	var o client.ListOptions

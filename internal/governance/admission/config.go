@@ -43,9 +43,9 @@ type managerConfig struct {
 // defaultSamplingInterval is Kueue's default of admissionFairSharing.usageSamplingInterval.
 const defaultSamplingInterval = 5 * time.Minute
 
-// ConfigFrom reads Kueue's Configuration (the value of controller_manager_config.yaml
-// in the ConfigMap kueue-manager-config). Fields it does not know are ignored; the error is non-nil when
-// the text is not a configuration at all. Now is left nil.
+// ConfigFrom reads Kueue's Configuration (the value of controller_manager_config.yaml in the ConfigMap
+// kueue-manager-config). It ignores unknown fields. It returns an error if the text is not a configuration. Now stays
+// nil.
 func ConfigFrom(data []byte) (Config, error) {
 	var m managerConfig
 	if err := yaml.Unmarshal(data, &m); err != nil {
@@ -104,9 +104,8 @@ func (c *Config) ReplacesNodes() bool {
 	return on || !set
 }
 
-// QueuedAt returns the time by which a workload stands among those of its priority: its
-// creation, or the eviction that put it behind the others (Kueue's
-// Ordering.GetQueueOrderTimestamp).
+// QueuedAt returns the time that orders a workload among those of its priority: its creation, or the eviction that moved
+// it behind the others (Kueue's Ordering.GetQueueOrderTimestamp).
 func (c Config) QueuedAt(w *kueue.Workload) time.Time {
 	o := c.ordering()
 	return o.GetQueueOrderTimestamp(w).Time

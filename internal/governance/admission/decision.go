@@ -25,14 +25,13 @@ const (
 	Admitted Outcome = "Admitted"
 	// AdmittedByPreempting: it would start once the listed workloads are gone.
 	AdmittedByPreempting Outcome = "AdmittedByPreempting"
-	// Waits: not now, but possible when other workloads finish, a queue is started or a check passes.
+	// Waits: it would start later, when other workloads finish, a queue is started or a check passes.
 	Waits Outcome = "Waits"
-	// Never: not with the queues, quotas, flavors and nodes there are now, even if nothing else ran.
+	// Never: it cannot start with the current queues, quotas, flavors and nodes, even if nothing else ran.
 	Never Outcome = "Never"
 )
 
-// Starts reports whether the workload would get its quota now, if need be by
-// preempting others.
+// Starts reports whether the workload would get its quota now, with or without preempting others.
 func (o Outcome) Starts() bool { return o == Admitted || o == AdmittedByPreempting }
 
 // EventKind says what happened to a workload in a cycle.
@@ -45,13 +44,13 @@ const (
 	EventQuotaReserved EventKind = "QuotaReserved"
 	// EventPreempted: evicted to free quota for By, and queued again.
 	EventPreempted EventKind = "Preempted"
-	// EventPreempting: waits for the workloads it preempted in this cycle.
+	// EventPreempting: waits for the workloads that it preempted in this cycle.
 	EventPreempting EventKind = "Preempting"
-	// EventSkipped: would have fitted, but another workload of the same cycle was first.
+	// EventSkipped: would have fit, but another workload of the same cycle came first.
 	EventSkipped EventKind = "Skipped"
 	// EventPending: evaluated and not admitted. Written once per workload and message.
 	EventPending EventKind = "Pending"
-	// EventPlaced: it held quota and got its place in the topology, in a second pass.
+	// EventPlaced: it already held quota, and got its topology assignment in a second pass.
 	EventPlaced EventKind = "Placed"
 	// EventEvicted: it lost its quota because no node replaces a failed one or its variant By with a better flavor
 	// fits, and was queued again.
@@ -79,8 +78,8 @@ type Event struct {
 	Namespace    string
 	Name         string
 	ClusterQueue string
-	// Reason is Kueue's constant: a preemption reason (InClusterQueue, InCohortReclamation, ...)
-	// for EventPreempted, a WorkloadQuotaReservedReason for those that wait, empty otherwise.
+	// Reason is Kueue's constant: a preemption reason (InClusterQueue, InCohortReclamation, ...) for EventPreempted, a
+	// WorkloadQuotaReservedReason for workloads that wait, otherwise empty.
 	Reason  string
 	Message string
 	By      string // EventPreempted: "namespace/name" of the preemptor
@@ -93,8 +92,7 @@ type Event struct {
 // Timeline is the result of [Engine.Run].
 type Timeline struct {
 	Events []Event
-	// Settled is false when the limit of cycles was reached while workloads were
-	// still being admitted and preempted: the policy does not settle.
+	// Settled is false if the run reached its limit of cycles while workloads were still being admitted and preempted.
 	Settled bool
 	Cycles  int
 }
@@ -128,41 +126,38 @@ type Preemption struct {
 	Releases []Quantity
 }
 
-// Decision answers "would it be admitted now".
+// Decision says whether a workload would be admitted now, and why.
 type Decision struct {
 	Outcome Outcome
 	// Reason is a WorkloadQuotaReservedReason of Kueue's v1beta2 API, or
 	// UnsatisfiedAdmissionChecks, AdmissionGated, Deactivated; empty when admitted.
 	Reason string
-	// Message is Kueue's own text where Kueue would write one.
+	// Message is Kueue's own text; empty if Kueue would write none.
 	Message      string
 	ClusterQueue string
 	PodSets      []PodSetDecision
 	Borrowed     []Quantity
 	Preempts     []Preemption
-	// NotReady are the workloads ("namespace/name") whose pods are not ready, where Kueue
-	// admits nothing before they are (Reason WaitingForPodsReady).
+	// NotReady are the workloads ("namespace/name") whose pods must be ready before Kueue admits another one (Reason
+	// WaitingForPodsReady).
 	NotReady []string
-	// Leaving are the workloads ("namespace/name") that are being evicted already and have to
-	// be gone first. If nothing else has to be preempted, the outcome is Waits (Reason
-	// WaitingForPreemptedWorkloads).
+	// Leaving are the workloads ("namespace/name") that are already being evicted and must end first. If no other
+	// workload must be preempted, the outcome is Waits (Reason WaitingForPreemptedWorkloads).
 	Leaving []string
-	// Ahead is the number of waiting workloads of the same ClusterQueue that stand before it.
+	// Ahead is the number of pending workloads of the same ClusterQueue that come before it.
 	Ahead int
-	// Behind is how many of those must start first, as its ClusterQueue is StrictFIFO;
-	// 0 where that is not what it waits for.
+	// Behind is the number of those that must start first because the ClusterQueue is StrictFIFO; 0 if the workload
+	// waits for something else.
 	Behind int
 	// BadClaims is true when Kueue does not queue the workload because it cannot count the
 	// devices of its resource claims.
 	BadClaims bool
-	// Tie is true when Kueue is undecided, as fair sharing is at equal shares:
-	// repeated evaluations of the same state gave different answers. The first of
-	// them by its text is reported, the same each time. A tie can go unnoticed.
+	// Tie is true if repeated evaluations of the same state gave different answers, as with fair sharing and equal
+	// shares. The answer whose text sorts first is reported, so results repeat. A tie can go unnoticed.
 	Tie      bool
 	Warnings []Warning
-	// NotModelled names what of Kueue would take part in this decision and does not
-	// here, one of the NotModelled constants each, sorted. Where it is not empty the
-	// outcome holds only as far as the rest of Kueue decides.
+	// NotModelled names the parts of Kueue that affect this decision and that this package does not follow: NotModelled
+	// constants, sorted. If there are any, the outcome rests on the other parts alone.
 	NotModelled []string
 }
 
@@ -209,12 +204,12 @@ type PendingWorkload struct {
 	Priority  int64
 	Reason    string // see Decision.Reason; PendingEvaluation when it was never evaluated
 	Message   string
-	// BacksOff is true until status.requeueState.requeueAt: Kueue does not evaluate it before.
+	// BacksOff is true until status.requeueState.requeueAt; Kueue does not evaluate the workload before that time.
 	BacksOff bool
 }
 
-// Placed lists where a pod set was placed by topology, as its workload's status
-// says it; nil without topology-aware scheduling.
+// Placed returns the topology domains of a pod set from the status of its workload; nil without topology-aware
+// scheduling.
 func Placed(a *kueue.PodSetAssignment) []Domain {
 	if a.TopologyAssignment == nil || misplaced(a.TopologyAssignment) != "" {
 		return nil

@@ -28,7 +28,7 @@ type Config struct {
 	FairSharing bool
 	// FairSharingStrategies are fairSharing.preemptionStrategies; empty means Kueue's default pair.
 	FairSharingStrategies []string
-	// Now is the clock; nil means time.Now. It stamps conditions and decides whether a back-off is over.
+	// Now is the clock; nil means time.Now. It sets the times of conditions and decides whether a back-off is over.
 	Now func() time.Time
 	// Gates are the cluster's featureGates. Unknown or locked ones become warnings, see [Engine.Warnings].
 	Gates map[string]bool
@@ -38,19 +38,19 @@ type Config struct {
 	ExcludeResourcePrefixes []string
 	// Transformations is resources.transformations.
 	Transformations []config.ResourceTransformation
-	// RequeueByCreation is waitForPodsReady.requeuingStrategy.timestamp: Creation. Without
-	// it a workload whose pods were not ready in time queues by its eviction.
+	// RequeueByCreation is waitForPodsReady.requeuingStrategy.timestamp: Creation. Otherwise, a workload whose pods were
+	// not ready in time queues by the time of its eviction.
 	RequeueByCreation bool
 	// BlockAdmission is waitForPodsReady.blockAdmission: no workload is admitted before the
 	// pods of all that have quota are ready.
 	BlockAdmission bool
-	// AdmissionFairSharing is admissionFairSharing; nil when Kueue has it off, or that is
-	// not known. It matters to ClusterQueues that ask for it.
+	// AdmissionFairSharing is admissionFairSharing; nil if Kueue has it off, or if that is not known. It affects
+	// ClusterQueues with an admissionScope.
 	AdmissionFairSharing *config.AdmissionFairSharing
 	// DeviceClasses are resources.deviceClassMappings.
 	DeviceClasses []config.DeviceClassMapping
-	// Unread are kinds of resource.k8s.io (DeviceClass, ...) with objects that could not be
-	// read. A decision that needs one that is not loaded is not known.
+	// Unread are kinds of resource.k8s.io (DeviceClass, ...) with objects that could not be read. A decision that needs
+	// an object of such a kind is unknown, unless that object is loaded.
 	Unread []string
 	// OrderByUse is true when Kueue has admissionFairSharing on; nil when that is not known.
 	OrderByUse *bool
@@ -113,11 +113,9 @@ func init() {
 	klog.SetLogger(logr.Discard())
 }
 
-// New returns an empty engine. It switches Kueue's feature gates for the whole
-// process (every Kueue gate that cfg.Gates does not name goes back to its
-// default). Gates that cannot be set
-// are reported by [Engine.Warnings]. The error is non-nil only for an unknown
-// fair-sharing strategy.
+// New returns an empty engine. It switches Kueue's feature gates for the whole process (every Kueue gate that cfg.Gates
+// does not name goes back to its default). Gates that cannot be set are reported by [Engine.Warnings]. It returns an
+// error only for an unknown fair-sharing strategy.
 func New(cfg Config) (*Engine, error) {
 	e := &Engine{
 		now:       cfg.Now,

@@ -22,16 +22,16 @@ import (
 	"sigs.k8s.io/kueue/pkg/features"
 )
 
-// ErrUnknownJob is returned (wrapped) for an object Kueue makes no Workload for,
-// or whose integration is not part of this package.
+// ErrUnknownJob is returned (wrapped) for an object for which Kueue makes no Workload, or whose integration this package
+// does not have.
 var ErrUnknownJob = errors.New("not a job kind the admission checker knows")
 
-// ErrNotManaged is returned (wrapped) for a job that Kueue leaves alone: a RayJob that
-// runs on an existing cluster has no pods of its own.
+// ErrNotManaged is returned (wrapped) for a job that Kueue does not manage: a RayJob on an existing cluster has no pods
+// of its own.
 var ErrNotManaged = errors.New("Kueue does not manage it")
 
-// Lookup gives the objects a job refers to. Results are not changed; nil, or an
-// empty slice, means there is none.
+// Lookup returns the objects that a job refers to; nil, or an empty slice, if there are none. Callers do not change the
+// results.
 type Lookup interface {
 	WorkloadPriorityClass(name string) *kueue.WorkloadPriorityClass
 	// PriorityClasses returns all classes, to find the global default.
@@ -106,7 +106,7 @@ func (c lookupClient) Get(ctx context.Context, key client.ObjectKey, obj client.
 	return c.reader.Get(ctx, key, obj, opts...)
 }
 
-// SupportedJobs lists the kinds [WorkloadFor] understands.
+// SupportedJobs lists the kinds that [WorkloadFor] accepts.
 func SupportedJobs() []schema.GroupVersionKind {
 	out := make([]schema.GroupVersionKind, 0, len(integrations()))
 	for _, in := range integrations() {
@@ -155,8 +155,7 @@ func readJob(data []byte) (jobframework.GenericJob, []byte, *integration, error)
 // ErrRefused is returned (wrapped) for a job that Kueue's webhook refuses.
 var ErrRefused = errors.New("refused by Kueue")
 
-// Validate runs the validation of Kueue's webhooks on a new job, given as JSON or YAML
-// with the labels that it is sent with.
+// Validate runs the validation of Kueue's webhooks on a new job: JSON or YAML, with the labels of the request.
 func Validate(ctx context.Context, job []byte) error {
 	gj, _, in, err := readJob(job)
 	if err != nil {

@@ -56,9 +56,8 @@ func loadRank(o client.Object) int {
 	return -1
 }
 
-// Load adds objects, or replaces those of the same kind and name, in any order.
-// Kinds it has no use for are ignored. The engine keeps the pointers and never
-// writes through them; the caller must not change the objects afterwards.
+// Load adds objects, or replaces those of the same kind and name, in any order. It ignores kinds that decide nothing.
+// The engine keeps the pointers and never writes through them; the caller must not change the objects afterwards.
 //
 // Loading has the effect Kueue's controllers would have: a workload with a quota
 // reservation holds its quota, a finished or deactivated one frees it, others are

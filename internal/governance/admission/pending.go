@@ -86,8 +86,8 @@ func (e *Engine) Parked() map[string]bool {
 	return out
 }
 
-// NotModelled names what takes part in decisions about a workload and is not followed,
-// one of the NotModelled constants each, sorted.
+// NotModelled names the parts of Kueue that affect decisions about a workload and that this package does not follow:
+// NotModelled constants, sorted.
 func (e *Engine) NotModelled(namespace, name string) []string {
 	w := e.store.workloads[workload.NewReference(namespace, name)]
 	if w == nil {
@@ -107,8 +107,8 @@ func (e *Engine) NotModelled(namespace, name string) []string {
 	return out
 }
 
-// Readiness reports whether Kueue admits workloads through a ClusterQueue, and if not,
-// the reason and message of its Active condition.
+// Readiness reports whether Kueue admits workloads through a ClusterQueue. If it does not, reason and message are those
+// of the Active condition.
 func (e *Engine) Readiness(clusterQueue string) (active bool, reason, message string) {
 	status, reason, message := e.cache.ClusterQueueReadiness(kueue.ClusterQueueReference(clusterQueue))
 	return status == metav1.ConditionTrue, reason, message

@@ -174,7 +174,7 @@ func (e *Engine) notQueued(ctx context.Context, w *kueue.Workload) (Decision, bo
 	return Decision{}, false
 }
 
-// NeverAdmitted reports whether waiting does not remove a reason: Never instead of Waits.
+// NeverAdmitted reports whether waiting cannot remove a reason, so that the outcome is Never, not Waits.
 func NeverAdmitted(reason string) bool { return outcomeFor(reason) == Never }
 
 // outcomeFor says whether a reason can go away by waiting. A placement that fails

@@ -29,9 +29,9 @@ func (e *Engine) notReady() []string {
 	return out
 }
 
-// AssumeReady makes the pods of all admitted workloads count as ready from now on, and reports whether some were not:
-// whether [Engine.Run] may do more. It is for questions about later, which Kueue itself bounds: it evicts workloads
-// whose pods are not ready in time.
+// AssumeReady makes the pods of all admitted workloads count as ready from now on. It reports whether that changes
+// something, so that [Engine.Run] may do more. Use it for questions about later: Kueue evicts workloads whose pods are
+// not ready in time.
 func (e *Engine) AssumeReady() bool {
 	before := len(e.notReady())
 	e.assumeReady = true

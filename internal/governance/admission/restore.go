@@ -7,9 +7,8 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// RestoreJob returns a job as it was submitted: what Kueue put into its pod
-// templates when it started it is taken out again, by the job's Workload (JSON,
-// of any served version). The result is JSON, and suspended.
+// RestoreJob returns a job as it was submitted. It uses the job's Workload (JSON, of any served version) to remove what
+// Kueue added to the pod templates at the start. The result is JSON, and suspended.
 func RestoreJob(ctx context.Context, job, workload []byte) ([]byte, error) {
 	objects, err := Decode(workload)
 	if err != nil {

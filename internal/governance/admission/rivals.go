@@ -20,9 +20,8 @@ type nomination struct {
 	message    string
 }
 
-// Prepare finds what every [Engine.Probe] asks for, so that the first of them is as
-// fast as the others. Probe finds it, too: an engine that is only run, or changed
-// before it is asked, need not be prepared.
+// Prepare computes what every [Engine.Probe] needs, so the first one is as fast as the others. It is optional: Probe
+// computes the same if it is missing.
 func (e *Engine) Prepare(ctx context.Context) {
 	_ = guard("heads of queues", func() error { e.prepare(ctx); return nil }) // Probe meets it again
 }

@@ -17,17 +17,16 @@ import (
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 )
 
-// DefaultMaxCycles bounds [Engine.Run] when it is given no limit.
-const DefaultMaxCycles = 1000
+// defaultMaxCycles is the limit of [Engine.Run] if the caller sets none.
+const defaultMaxCycles = 1000
 
-// Run repeats scheduling cycles until a cycle can change nothing any more or
-// maxCycles (0 or less: DefaultMaxCycles) is reached; then Settled is false.
-// Preempted workloads are queued again at once, as if their pods ended without
-// delay; see [Engine.KeepEvictions] for those that were being evicted when they were
-// loaded. A cancelled context ends the run with what happened so far and its error.
+// Run repeats scheduling cycles until a cycle changes nothing. If it reaches maxCycles (0 or less: defaultMaxCycles)
+// first, Settled is false. Preempted workloads are queued again at once, as if their pods ended without delay; see
+// [Engine.KeepEvictions] for those that were being evicted when they were loaded. A cancelled context ends the run with
+// what happened so far and its error.
 func (e *Engine) Run(ctx context.Context, maxCycles int) (t Timeline, err error) {
 	if maxCycles <= 0 {
-		maxCycles = DefaultMaxCycles
+		maxCycles = defaultMaxCycles
 	}
 	e.touch()
 	err = guard("scheduling", func() error { return e.run(ctx, maxCycles, &t) })
@@ -118,8 +117,8 @@ func evicting(w *kueue.Workload) bool {
 	return workload.HasQuotaReservation(w) && workloadevict.IsEvicted(w)
 }
 
-// EndEviction ends the eviction of a workload, as the end of its pods does: it gives
-// its quota back and queues again.
+// EndEviction ends the eviction of a workload, as the end of its pods does: the workload releases its quota and queues
+// again.
 func (e *Engine) EndEviction(ctx context.Context, namespace, name string) {
 	if w := e.store.workloads[workload.NewReference(namespace, name)]; w != nil && evicting(w) {
 		e.touch()

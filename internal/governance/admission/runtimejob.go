@@ -17,8 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// ErrNoRuntime is returned (wrapped) for a job whose runtime is not known: without it
-// nobody knows the job's pods.
+// ErrNoRuntime is returned (wrapped) for a job whose runtime is not known: the runtime defines the job's pods.
 var ErrNoRuntime = errors.New("the runtime is not known")
 
 // runtimeJob is a TrainJob: its pod sets are those of the JobSet that its operator makes,

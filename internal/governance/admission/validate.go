@@ -13,7 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// ClusterQueueFaults returns what the API server would refuse in a ClusterQueue.
+// ClusterQueueFaults returns the faults for which the API server would refuse a ClusterQueue.
 func ClusterQueueFaults(cq *kueue.ClusterQueue) []quota.Fault {
 	q := QuotaOf(cq)
 	return quota.Faults(&q)
@@ -27,8 +27,7 @@ func checkCohort(c *kueue.Cohort) error {
 	return nil
 }
 
-// QuotaOf returns a ClusterQueue as package quota knows it. What its status says is left
-// out.
+// QuotaOf converts a ClusterQueue for package quota, without its status.
 func QuotaOf(cq *kueue.ClusterQueue) state.ClusterQueue {
 	out := state.ClusterQueue{Meta: state.Meta{Name: cq.Name}, Cohort: string(cq.Spec.CohortName),
 		ResourceGroups: groups(cq.Spec.ResourceGroups), FairWeight: fairWeight(cq.Spec.FairSharing),
@@ -57,7 +56,7 @@ func QuotaOf(cq *kueue.ClusterQueue) state.ClusterQueue {
 	return out
 }
 
-// CohortQuotaOf returns a cohort as package quota knows it.
+// CohortQuotaOf converts a cohort for package quota.
 func CohortQuotaOf(c *kueue.Cohort) state.Cohort {
 	return state.Cohort{Meta: state.Meta{Name: c.Name}, Parent: string(c.Spec.ParentName),
 		ResourceGroups: groups(c.Spec.ResourceGroups), FairWeight: fairWeight(c.Spec.FairSharing)}

@@ -22,7 +22,7 @@ const (
 	GatesRefused WarningCode = "GatesRefused"
 	// GateNotModelled: the gate Name is on in the cluster.
 	GateNotModelled WarningCode = "GateNotModelled"
-	// NamespaceUnknown: the namespace Name was not given.
+	// NamespaceUnknown: the namespace Name was not loaded.
 	NamespaceUnknown WarningCode = "NamespaceUnknown"
 	// MultiKueueCheck: other clusters decide about the admission check Name.
 	MultiKueueCheck WarningCode = "MultiKueueCheck"
@@ -34,18 +34,16 @@ const (
 	ConcurrentQueues WarningCode = "ConcurrentQueues"
 	// ClaimingWorkloads: the devices of the workloads Names could not be counted.
 	ClaimingWorkloads WarningCode = "ClaimingWorkloads"
-	// OwnClaims: the devices of the workload that was asked about could not be counted.
+	// OwnClaims: the devices of the workload itself could not be counted.
 	OwnClaims WarningCode = "OwnClaims"
-	// UncountedUnknown: the workloads Names hold quota in the ClusterQueue Name, which was
-	// not given.
+	// UncountedUnknown: the workloads Names hold quota in the ClusterQueue Name, which was not loaded.
 	UncountedUnknown WarningCode = "UncountedUnknown"
 	// UncountedInvalid: the workloads Names hold quota in the ClusterQueue Name, which is
 	// invalid.
 	UncountedInvalid WarningCode = "UncountedInvalid"
 )
 
-// Warning is something that an engine does not follow exactly. Package
-// present/notetext words it.
+// Warning is a part of the input that an engine does not follow exactly. Package present/notetext words it.
 type Warning struct {
 	Code   WarningCode
 	Name   string

@@ -20,10 +20,9 @@ import (
 	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 )
 
-// Workload returns a copy of the current object with the status Kueue would have
-// written: conditions QuotaReserved, Admitted, Evicted, Preempted and Requeued
-// with Kueue's reasons and messages, status.admission, status.admissionChecks.
-// It returns nil for a workload the engine does not know.
+// Workload returns a copy of the current object with the status Kueue would have written: conditions QuotaReserved,
+// Admitted, Evicted, Preempted and Requeued with Kueue's reasons and messages, status.admission, status.admissionChecks.
+// It returns nil for an unknown workload.
 func (e *Engine) Workload(namespace, name string) *kueue.Workload {
 	return e.Stored(namespace, name).DeepCopy()
 }
@@ -34,9 +33,8 @@ func (e *Engine) Stored(namespace, name string) *kueue.Workload {
 	return e.store.workloads[workload.NewReference(namespace, name)]
 }
 
-// Remove forgets a workload that was deleted or has finished: its quota is free
-// and the workloads waiting in the same cohort tree are woken up (Delete in
-// Kueue's workload_controller.go). The error is non-nil when it is not known.
+// Remove forgets a workload that was deleted or has finished: its quota is free and the workloads waiting in the same
+// cohort tree are woken up (Delete in Kueue's workload_controller.go). It returns an error if the workload is unknown.
 func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
 	key := workload.NewReference(namespace, name)
 	w := e.store.workloads[key]

@@ -133,8 +133,8 @@ func (v *Verdict) conclude() {
 
 func rank(o Outcome) int { return slices.Index([]Outcome{Admitted, Waits, Unknown, Never}, o) }
 
-// FailedReads returns the kinds that decide about quota and whose list failed. A missing
-// permission is not a failure: the user's own namespace was read instead.
+// FailedReads returns the kinds that affect the decision about quota and whose list failed. A missing permission is not
+// a failure: the user's own namespace was read instead.
 func (v *Verdict) FailedReads() (out []string) {
 	if v.Quota.Status == StatusNotApplicable {
 		return nil
@@ -172,8 +172,8 @@ func (v *Verdict) Unread(r kinds.Resource) bool {
 	return slices.ContainsFunc(v.Missing, func(m state.Unread) bool { return m.Resource == r.FullName() })
 }
 
-// NotInFile returns a kind that a layer needs and that the file lacks, which does not
-// tell that the cluster has none; false where no file lacks any.
+// NotInFile returns a kind that a layer needs and that the file lacks, although the cluster may have objects of it;
+// false if the file lacks none.
 func (v *Verdict) NotInFile() (kinds.Resource, bool) {
 	lacks := func(r kinds.Resource) bool {
 		return slices.ContainsFunc(v.Missing, func(m state.Unread) bool { return m.Resource == r.FullName() && m.Reason == state.NotInFile })

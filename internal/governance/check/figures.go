@@ -26,7 +26,7 @@ func (v *Verdict) Totals() []Amount {
 	return out
 }
 
-// LeastShort returns, for each resource, the line of the flavor that misses least.
+// LeastShort returns, for each resource, the line of the flavor with the smallest shortage.
 func (v *Verdict) LeastShort() []Line {
 	var out []Line
 	for _, l := range v.Quota.Resources {
@@ -41,8 +41,8 @@ func (v *Verdict) LeastShort() []Line {
 	return out
 }
 
-// Exceeded returns the line with the largest limit that the request exceeds, of the
-// first resource that exceeds one, and that limit; false where there is none.
+// Exceeded returns the first resource whose request exceeds a limit: the line with the largest such limit, and that
+// limit; false if there is none.
 func (v *Verdict) Exceeded() (line Line, limit quota.Base, ok bool) {
 	for _, l := range v.Quota.Resources {
 		most, known := l.Most()
@@ -84,8 +84,8 @@ func (c *Checker) moreBorrowing(v *Verdict) bool {
 	return true
 }
 
-// Most returns the most that the queue can ever hold, an upper bound of it where the
-// quota of others is unknown; false where that is unknown too.
+// Most returns the most that the queue can ever hold, or an upper bound if the quota of others is unknown; false if that
+// is unknown too.
 func (l *Line) Most() (quota.Base, bool) {
 	switch {
 	case l.Limit != nil:

@@ -40,7 +40,7 @@ type Checker struct {
 	bound     [][]fit.Group
 }
 
-// New returns a checker of what was read.
+// New returns a checker for the given inputs.
 func New(ctx context.Context, in *inputs.Inputs) (*Checker, error) {
 	e, notes, err := in.Engine(ctx)
 	if err != nil {
@@ -60,19 +60,18 @@ type Request struct {
 	// Steps are checks of the submission that the caller made: permissions, and what
 	// it could not find while it rendered the job.
 	Steps []Step
-	// Found is what the cluster has of what the pods need; nil where that was not read.
+	// Found holds the objects that the pods need and that the cluster has; nil if they were not read.
 	Found *prerequisite.Found
 	// Workload is the workload of an existing job; nil makes one from Object.
 	Workload *kueue.Workload
 	// Queues returns the other local queues that the user can use. It is called only
 	// when remedies are searched for, and may be nil.
 	Queues func(context.Context) []*kueue.LocalQueue
-	// Remedies asks for holders and remedies where the job does not run now.
+	// Remedies requests holders and remedies if the job does not run now.
 	Remedies bool
 	// AllHolders lists every holder instead of the nearest.
 	AllHolders bool
-	// Make renders the job again with a change, as start-job would; nil where that is
-	// impossible. See remedy.Question.
+	// Make renders the job again with a change, as start-job would; nil if that is impossible. See remedy.Question.
 	Make func(remedy.Change) (object map[string]any, made remedy.Made, err error)
 	// Existing is the job if it exists already; May reports whether the user has a
 	// permission. See remedy.Question.

@@ -145,7 +145,7 @@ func covered(cq *kueue.ClusterQueue) []string {
 	return out
 }
 
-// Tried reports whether the verdict has a step for a check.
+// Tried reports whether the verdict contains a step of a check.
 func (v *Verdict) Tried(check string) bool {
 	return slices.ContainsFunc(v.Submission, func(s Step) bool { return s.Check == check })
 }

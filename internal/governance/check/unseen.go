@@ -11,15 +11,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// Unseen is what could not be read and may decide: quota of others, priorities of
-// their jobs. The check asks Kueue's core in the best and in the worst case; where both
-// agree on whether the job starts, that is the answer.
+// Unseen is what could not be read and may affect the decision: quota of others, priorities of their jobs. The check
+// runs Kueue's core for the best and for the worst case; if the job starts in both or in neither, that is the answer.
 type Unseen struct {
 	// Best and Worst are Kueue's outcomes in the two cases.
 	Best, Worst string
 	// If is the condition under which the job starts now, "" where the cases agree.
 	If string `json:",omitempty"`
-	// SettledBy are the kinds that would have to be read to decide.
+	// SettledBy are the kinds whose list would settle the answer.
 	SettledBy []string
 
 	// Tree reports that it is unknown what others have, lend and borrow; Waiting that
@@ -30,9 +29,9 @@ type Unseen struct {
 	Condition *Condition `json:"-"`
 }
 
-// Condition is what has to hold for the job to start: others lend Lend and have not
-// borrowed Own of the queue's own quota, both in base units of Resource. Where both are
-// 0, no unseen job is ahead (Ahead), or the holders of the quota can be preempted.
+// Condition is what must hold for the job to start: others lend Lend and have not borrowed Own of the queue's own quota,
+// both in base units of Resource. Where both are 0, no unseen job is ahead (Ahead), or the holders of the quota can be
+// preempted.
 type Condition struct {
 	Resource  string
 	Lend, Own quota.Base

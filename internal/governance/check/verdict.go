@@ -69,8 +69,7 @@ type Verdict struct {
 	// Summary is the first line in words, without the verdict and the name.
 	Summary string
 	Job     Job
-	// Complete is false when a part of what decides could not be read; see Missing and
-	// Rules.Notes.
+	// Complete is false if something that affects the decision could not be read; see Missing and Rules.Notes.
 	Complete bool
 
 	Lint       []lint.Finding
@@ -109,8 +108,7 @@ type Verdict struct {
 	Inactive Inactive `json:"-"`
 }
 
-// Inactive names what an inactive ClusterQueue lacks. One field is set, or Flavor with
-// Topology.
+// Inactive is why a ClusterQueue is inactive. One field is set, or Flavor with Topology.
 type Inactive struct {
 	Flavor, Topology string
 	AdmissionCheck   string

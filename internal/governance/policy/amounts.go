@@ -21,10 +21,9 @@ const maxAmount = 10_000_000
 // amounts are quantities by resource: cores in thousandths, memory in bytes, devices.
 type amounts map[string]int64
 
-// Amounts returns what a quota reserves, in thousandths of a core, bytes and devices. The
-// unit that is given sets the others by the instance type's ratios, rounded down
-// (SageMaker Developer Guide: compute allocations); EFA interfaces follow the
-// accelerators. False: the instance type is not in the table, or no unit is given.
+// Amounts returns what a quota reserves, in thousandths of a core, bytes and devices. The unit that is given sets the
+// others by the instance type's ratios, rounded down (SageMaker Developer Guide: compute allocations); EFA interfaces
+// follow the accelerators. It returns false if the instance type is not in the table, or no unit is given.
 func (q Quota) Amounts() (map[string]int64, bool) {
 	t, ok := instances.Lookup(q.InstanceType)
 	if !ok {

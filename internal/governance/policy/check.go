@@ -11,7 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
 
-// Facts are what a check knows about the cluster. The zero value knows nothing.
+// Facts are what a check knows about the cluster. With the zero value, everything is unknown.
 type Facts struct {
 	// Capacity is the number of healthy instances by instance type; nil: unknown.
 	Capacity map[string]int
@@ -20,7 +20,7 @@ type Facts struct {
 	Served []string
 }
 
-// Check returns everything that is wrong with a document, by place in the text.
+// Check returns all findings about a document, by position in the text.
 func Check(d *Document, at Positions, f Facts) []Finding {
 	c := &checker{d: d, at: at, facts: f}
 	if d.Cluster != nil && len(d.Cluster.Capacity) > 0 && f.Capacity == nil {

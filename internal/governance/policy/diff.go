@@ -11,7 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
 
-// Action says what happens to a part of a document.
+// Action is what happens to a part of a document.
 type Action string
 
 // The actions.
@@ -33,9 +33,8 @@ type Change struct {
 	From, To any    `json:",omitempty"`
 }
 
-// Diff returns what leads from one document to another, the policy first, then the teams
-// in the order of the second. Teams that only the first has are deleted with prune, else
-// they stay: see Kept.
+// Diff returns the changes from one document to another, first of the policy, then of the teams in the order of the
+// second document. With prune, it deletes teams that only the first document has; otherwise they stay (see Kept).
 func Diff(from, to *Document, prune bool) []Change {
 	return (&differ{}).documents(from, to, prune)
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
 
-// Live is what governs a cluster at present.
+// Live holds the objects that govern a cluster now.
 type Live struct {
 	Objects
 	// FairSharing is Kueue's configuration; nil where it cannot be read.
 	FairSharing *bool
 }
 
-// NoteCode says what a document leaves out.
+// NoteCode is what a document leaves out.
 type NoteCode string
 
 // The notes on an export.
@@ -49,8 +49,7 @@ type Note struct {
 	Value  string   `json:",omitempty"`
 }
 
-// FromKueue returns the document of a cluster. ToKueue maps it back to objects that
-// Differences finds no difference in.
+// FromKueue returns the document of a cluster. ToKueue maps it back to objects in which Differences finds no difference.
 func FromKueue(l *Live, m Mapping) (*Document, []Note) {
 	x := &exporter{mapper: newMapper(m), live: l,
 		doc: &Document{Version: Version}, names: map[string]bool{}}

@@ -95,7 +95,7 @@ func (t *mapper) inferBorrow(team *Team, order []string, nominal, limits map[str
 }
 
 func (t *mapper) inferPercent(order []string, nominal, limits map[string]amounts) (int, bool) {
-	tries := []int{DefaultBorrowLimit, 100, 0}
+	tries := []int{defaultBorrowLimit, 100, 0}
 	for _, typ := range order {
 		for r, n := range nominal[typ] {
 			if n > 0 && limits[typ][r] < 1<<50 {

@@ -21,9 +21,9 @@ import (
 type Mapping struct {
 	// Cohort is the cohort of the teams that lend.
 	Cohort string
-	// OwnCohort begins the name of the cohort of a team with DontLend.
+	// OwnCohort is the prefix of the cohort's name for a team with DontLend.
 	OwnCohort string
-	// Round says what happens to a part of a device: Down, Up or Nearest.
+	// Round is how to round a fraction of a device: Down, Up or Nearest.
 	Round string
 }
 
@@ -34,7 +34,7 @@ const (
 	Nearest = "Nearest"
 )
 
-// DefaultMapping returns how clusters with task governance look.
+// DefaultMapping returns the mapping that clusters with task governance use.
 func DefaultMapping() Mapping {
 	return Mapping{Cohort: "shared-pool", OwnCohort: "dedicated-pool-", Round: Down}
 }
@@ -72,8 +72,8 @@ const (
 	labelActivate = "sagemaker.amazonaws.com/activate-quota"
 )
 
-// ToKueue maps a document to Kueue objects. The error names a spec that Kueue's API
-// does not know; run Check first, it finds everything else.
+// ToKueue maps a document to Kueue objects. It returns an error for a spec that Kueue's API does not accept. Run Check
+// first: it finds all other faults.
 func ToKueue(d *Document, m Mapping) (*Objects, error) {
 	t := newMapper(m)
 	if d.Policy != nil {

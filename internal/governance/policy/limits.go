@@ -10,7 +10,7 @@ import (
 // CreateClusterSchedulerConfig).
 const (
 	maxWeight = 100
-	// MaxClasses is how many priority classes a policy has at most.
+	// MaxClasses is the maximum number of priority classes of a policy.
 	MaxClasses     = 10
 	maxRows        = 15
 	maxBorrow      = 10_000 // percent

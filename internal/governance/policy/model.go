@@ -53,9 +53,8 @@ type Team struct {
 	Kueue *TeamKueue `json:"kueue,omitempty" doc:"Kueue names and fields that the terms above cannot express"`
 }
 
-// Quota is an amount of one instance type. Of several units, what is not given follows
-// from the first of Count, AcceleratorPartition, Accelerators, VCPU and MemoryInGiB that
-// is, by the instance type's ratios.
+// Quota is an amount of one instance type. Units that are not set follow from the first one that is, in the order Count,
+// AcceleratorPartition, Accelerators, VCPU, MemoryInGiB, by the ratios of the instance type.
 type Quota struct {
 	InstanceType         string     `json:"instanceType" doc:"instance type, for example ml.p5.48xlarge"`
 	Count                *int       `json:"count,omitempty" range:"0,10000000" doc:"number of instances"`
@@ -76,7 +75,7 @@ type TeamKueue struct {
 	ClusterQueue string `json:"clusterQueue,omitempty" doc:"name of the ClusterQueue (default hyperpod-ns-TEAM-clusterqueue)"`
 	// LocalQueues, empty, means none; nil the default.
 	LocalQueues []Local `json:"localQueues,omitzero" doc:"LocalQueues of the team (default hyperpod-ns-TEAM-localqueue)"`
-	// Spec replaces fields of the ClusterQueue's spec (v1beta2) that the mapping gives.
+	// Spec replaces fields that the mapping sets in the ClusterQueue's spec (v1beta2).
 	Spec map[string]any `json:"spec,omitempty" doc:"fields of ClusterQueue.spec (v1beta2) that replace the derived ones"`
 }
 
@@ -118,8 +117,8 @@ const (
 	Never         = "Never"
 )
 
-// DefaultBorrowLimit is the API's, in percent.
-const DefaultBorrowLimit = 50
+// defaultBorrowLimit is the API's, in percent.
+const defaultBorrowLimit = 50
 
 // Shares returns the strategy, with the default filled in.
 func (t *Team) Shares() string {
@@ -136,7 +135,7 @@ func (t *Team) Percent() int {
 	case t.Shares() != LendAndBorrow:
 		return 0
 	case t.BorrowLimit == nil:
-		return DefaultBorrowLimit
+		return defaultBorrowLimit
 	}
 	return *t.BorrowLimit
 }
@@ -180,7 +179,7 @@ func (t *Team) LocalQueues() []Local {
 // task governance: policies).
 const namespacePrefix = "hyperpod-ns-"
 
-// Team returns the team of that name, nil when there is none.
+// Team returns the team with a name; nil if there is none.
 func (d *Document) Team(name string) *Team {
 	for i := range d.Teams {
 		if d.Teams[i].Team == name {

@@ -34,11 +34,11 @@ type Operation struct {
 	// Object is what server-side apply sends, or the request to the service; of an object
 	// that is deleted it is nil.
 	Object map[string]any `json:"-"`
-	// After is the typed object once it is applied; of a deletion the one that goes.
+	// After is the typed object after the change; for a deletion, the deleted object.
 	After client.Object `json:"-"`
 }
 
-// Prune names what goes although the document does not have it.
+// Prune names the objects to delete because the document does not have them.
 type Prune struct {
 	Queues  []string // ClusterQueues, with their LocalQueues
 	Classes []string // WorkloadPriorityClasses

@@ -12,7 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// FaultKind says what is wrong with the text of a document.
+// FaultKind is the kind of a fault in the text of a document.
 type FaultKind string
 
 // The kinds of faults.
@@ -39,10 +39,10 @@ type Fault struct {
 	Near []string `json:",omitempty"`
 }
 
-// Positions are the places of the fields of a document, by path.
+// Positions are the positions of a document's fields, by path.
 type Positions map[string]Position
 
-// Of returns the place of a path, or of the nearest parent that has one.
+// Of returns the position of a path, or of its nearest parent that has one.
 func (p Positions) Of(path string) Position {
 	for path != "" {
 		if at, ok := p[path]; ok {
@@ -117,8 +117,8 @@ func within(path, parent string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Unknown returns the texts of a document that are not among the words of their fields. [Parse] finds them itself; a document
-// of another source may have them. They have no position.
+// Unknown returns the values of a document that their fields do not allow. [Parse] finds them itself, but a document
+// from another source can have them. They have no position.
 func Unknown(d *Document) []Fault {
 	return unknown(nil, reflect.ValueOf(d), "", nil)
 }

@@ -98,8 +98,7 @@ func rule(code string) Rule {
 	return Rule{Code: code, Level: LevelNote}
 }
 
-// NewFinding returns a finding with the level and source of its rule, at the place of a
-// path.
+// NewFinding returns a finding with the level and source of its rule, at the position of a path.
 func NewFinding(code, path string, at Positions, f Finding) Finding {
 	r := rule(code)
 	f.Code, f.Level, f.Source, f.Path = code, r.Level, r.Source, path

@@ -75,7 +75,7 @@ func (t *mapper) classes(before *Objects, to *Document) error {
 	return nil
 }
 
-// Lowers reports whether some quota or limit of a team falls.
+// Lowers reports whether any quota or limit of a team decreases.
 func Lowers(from, to *Team, m Mapping) bool {
 	a, err := newMapper(m).spec(from)
 	if err != nil {

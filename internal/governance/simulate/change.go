@@ -34,20 +34,19 @@ var order = []Kind{RemoveTeam, RemoveJob, RemoveNodes, AddNodes, Objects, AddTea
 // kindsOfFile are the kinds of changes that a file lists by their text.
 var kindsOfFile = slices.DeleteFunc(slices.Clone(order), func(k Kind) bool { return k == Objects })
 
-// Change is one thing that is different. Make one with New, or for a job with NewJob.
+// Change is one difference from the real cluster. Make one with New, or for a job with NewJob.
 type Change struct {
 	Kind Kind
 	// Text is the change as it was written.
 	Text string
 	// Target is a team, a job ("name" or "namespace/name"), a node or instance type.
 	Target string
-	// Setting, Resource and Flavor say what of a team is set; the latter two may be "".
+	// Setting, Resource and Flavor name the setting of a team; the last two may be "".
 	Setting, Resource, Flavor string
 	Value                     string
 	// Count is a number of nodes; 0: Target is one node's name.
 	Count int
-	// Manifest is the job to add, JSON or YAML of one object, Namespace where it goes
-	// when it does not say.
+	// Manifest is the job to add: one object as JSON or YAML. Namespace is its namespace if it names none.
 	Manifest  []byte
 	Namespace string
 
@@ -122,7 +121,7 @@ func NewJob(text string, manifest []byte, namespace string) Change {
 	return Change{Kind: AddJob, Text: text, Manifest: manifest, Namespace: namespace}
 }
 
-// Cohort returns the cohort whose setting it is; ok is false for a team's.
+// Cohort returns the cohort whose setting changes; ok is false for the setting of a team.
 func (c Change) Cohort() (name string, ok bool) { return strings.CutPrefix(c.Target, cohortTarget) }
 
 func (c Change) set() (Change, error) {

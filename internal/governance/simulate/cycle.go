@@ -48,9 +48,9 @@ type Unscheduled struct {
 	Team, ClusterQueue        string
 	// Reason and Message are Kueue's.
 	Reason, Message string
-	// Skipped: it would have fitted, but another one of the cycle came first.
+	// Skipped: it would have fit, but another workload of the cycle came first.
 	Skipped bool `json:",omitempty"`
-	// Preempting: it waits for the workloads it preempted in this cycle.
+	// Preempting: it waits for the workloads that it preempted in this cycle.
 	Preempting bool `json:",omitempty"`
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// TeamState is what a team has. The figures are those of get-quota (package quota), by
-// flavor and resource without zeros.
+// TeamState is the state and the quota of a team. The figures are those of get-quota (package quota), by flavor and
+// resource without zeros.
 type TeamState struct {
 	// State and Reason are those of the queue: Active, Stopped, Inactive and so on.
 	State, Reason                                                         string

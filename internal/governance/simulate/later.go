@@ -29,7 +29,7 @@ type Ahead struct {
 	Deadline func(*kueue.Workload) forecast.Told
 }
 
-// Later is what happens until Ahead.At. Jobs are "namespace/name".
+// Later is what happens until Ahead.At. Its jobs are "namespace/name".
 type Later struct {
 	// Ended have run to their end, Started were admitted.
 	Ended, Started []string

@@ -29,7 +29,7 @@ type LoopStep struct {
 	// Reason is Kueue's: InClusterQueue, InCohortReclamation, InCohortFairSharing,
 	// InCohortReclaimWhileBorrowing.
 	Reason string
-	// Times is how often it was seen, where the loop is not exact.
+	// Times is the number of times that the step happened, if the loop is not exact.
 	Times int
 }
 

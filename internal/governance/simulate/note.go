@@ -65,7 +65,7 @@ type Note struct {
 	Jobs      []PodLoss `json:"-"`
 
 	Takes time.Duration `json:"-"`
-	// Of is a note on the engine or on what it was given.
+	// Of is a note on the engine or its input.
 	Of *inputs.Note `json:"-"`
 
 	At    time.Time `json:"-"`
@@ -126,5 +126,5 @@ func (r *result) engineNotes() []Note {
 	return out
 }
 
-// NoteOf returns a note on the engine, or on what it was given, as one on the report.
+// NoteOf returns a note on the engine, or on its input, as a note on the report.
 func NoteOf(n inputs.Note) Note { return Note{Code: NoteCode(n.Code), Of: &n} }

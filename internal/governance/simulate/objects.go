@@ -26,11 +26,10 @@ func Of(in *inputs.Inputs) World {
 	return w
 }
 
-// NewObjects returns a change of whole objects: put are added or replace those of the
-// same kind and name, as `kubectl replace` would, remove are deleted. Both hold typed
-// objects of Kueue's v1beta2 (ClusterQueue, Cohort, ResourceFlavor, LocalQueue,
-// WorkloadPriorityClass, Topology, AdmissionCheck) and Namespaces; of those to remove,
-// only kind, namespace and name are looked at. text names the change in the report.
+// NewObjects returns a change of whole objects: put are added or replace those of the same kind and name, as `kubectl
+// replace` would, remove are deleted. Both hold typed objects of Kueue's v1beta2 (ClusterQueue, Cohort, ResourceFlavor,
+// LocalQueue, WorkloadPriorityClass, Topology, AdmissionCheck) and Namespaces; only kind, namespace and name of objects
+// to remove are used. text names the change in the report.
 //
 // What Kueue and the API server do about such a change is done too:
 //

@@ -13,13 +13,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// JobRemedies are what of the policy would let an added job run that does not.
+// JobRemedies are changes of the policy that would let an added job run.
 type JobRemedies struct {
 	Namespace, Name, Workload string
 	// Remedies are single settings with which it would run now; each was confirmed.
 	Remedies []Remedy
-	// Placements are its pods where not even empty nodes take them: then no setting
-	// helps.
+	// Placements are its pods if they do not fit even on empty nodes: then no setting helps.
 	Placements []fit.Placement `json:",omitempty"`
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// Schema is the version of the report's shape.
+// Schema is the name and version of the JSON.
 const Schema = "hyperpod.simulate/v3"
 
 // Report is the answer. Its shape is documented in docs/simulate.md.
@@ -31,7 +31,7 @@ type Report struct {
 	// number of cycles it is also false when more cycles would change something.
 	Settled bool
 	Loop    *Loop `json:",omitempty"`
-	// CyclesRun is how many scheduling cycles there were after the changes.
+	// CyclesRun is the number of scheduling cycles after the changes.
 	CyclesRun int
 	// Tie: Kueue is undecided between several outcomes; this is one of them.
 	Tie           bool
@@ -40,11 +40,11 @@ type Report struct {
 	Jobs          []Job
 	Preempted     []Preemption
 	Evicted       []Eviction
-	// Cycles are those of Options.Cycles, else there is no such key.
+	// Cycles are those of Options.Cycles; without the option, JSON has no such key.
 	Cycles []Cycle `json:",omitzero"`
 	// PolicyRemedies are about added jobs that do not run.
 	PolicyRemedies []JobRemedies
-	// NotModelled names what takes part in decisions and is not followed.
+	// NotModelled names the parts of Kueue that affect decisions and that the simulation does not follow.
 	NotModelled []string
 	// Later is what happens before the changes, of Options.Ahead.
 	Later *Later `json:",omitempty"`
@@ -57,7 +57,7 @@ type Report struct {
 	Notes    []Note
 }
 
-// Team is a ClusterQueue before and after; nil where there is none.
+// Team is a ClusterQueue before and after the changes; nil if it does not exist.
 type Team struct {
 	Team, ClusterQueue string
 	Before, After      *TeamState
@@ -70,7 +70,7 @@ type Amount struct {
 	exact            int64 // Amount without rounding, in thousandths of cpu
 }
 
-// Job is a job before and after; nil where there is none.
+// Job is a job before and after the changes; nil if it does not exist.
 type Job struct {
 	Namespace, Name    string // of the job
 	Workload           string
@@ -99,7 +99,7 @@ const (
 	Finished      = "Finished"
 )
 
-// JobState is what a job has.
+// JobState is the state and the quota of a job.
 type JobState struct {
 	State string
 	// Reason and Message are Kueue's, of a job that does not run.
@@ -109,9 +109,9 @@ type JobState struct {
 	// NotModelled names what the state depends on (see the NotModelled constants of
 	// package admission).
 	NotModelled []string `json:",omitempty"`
-	// Placements are the pods to place of a job that waits for nodes.
+	// Placements are the unplaced pods of a job that waits for nodes.
 	Placements []fit.Placement `json:",omitempty"`
-	// Holds is its quota; of that, Borrowed is lent by others, Overcommit by nobody.
+	// Holds is its quota. Borrowed is the part that others lend, Overcommit the part that nobody lends.
 	Holds, Borrowed, Overcommit []Amount
 	PodSets                     []PodSet
 }
@@ -138,7 +138,7 @@ type RemovedNode struct {
 	Pods               int
 }
 
-// Preemption is an eviction in favour of another job.
+// Preemption is the eviction of a job to make quota available for another.
 type Preemption struct {
 	Cycle                     int
 	Namespace, Name, Workload string
@@ -148,17 +148,17 @@ type Preemption struct {
 	By, ByWorkload string
 }
 
-// Eviction is one for another reason: a stopped queue, a lost node.
+// Eviction is an eviction for another reason: a stopped queue, a lost node.
 type Eviction struct {
 	Namespace, Name, Workload string
 	Team, ClusterQueue        string
 	Reason, Message           string
 }
 
-// Options say how to simulate.
+// Options are the options of a simulation.
 type Options struct {
-	// Cycles runs so many scheduling cycles from the state as it is and reports each of
-	// them. 0: both sides run until they settle.
+	// Cycles is the number of scheduling cycles to run from the current state, each with a report. 0: both sides run
+	// until they settle.
 	Cycles int
 	// EvictionTakes is how long the pods of a job that is being evicted already take to
 	// end; until then it holds its quota, also through all Cycles. 0: the grace period of its

@@ -32,7 +32,7 @@ type World struct {
 	Config  admission.Config
 	Objects []client.Object
 	Now     time.Time
-	// NoPods: the pods are not known, so nodes do not count.
+	// NoPods reports that the pods are unknown, so nodes do not count.
 	NoPods bool
 
 	started map[types.NamespacedName]bool // workloads that got quota in a simulation and have no pods
@@ -244,7 +244,7 @@ func (a *applied) addTeam(c Change) error {
 	return nil
 }
 
-// JobName returns the name of the job a workload stands for; its own when it has no owner.
+// JobName returns the name of the job of a workload; the workload's own name if it has no owner.
 func JobName(w *kueue.Workload) string {
 	name, _ := inputs.JobOf(w)
 	return name

@@ -60,7 +60,7 @@ func HTML(d *report.Document, now time.Time) []byte {
 			w.chart(c, 3*i+k)
 		}
 	}
-	for _, g := range Groups(d) {
+	for _, g := range groups(d) {
 		w.group(g)
 	}
 	w.raw("</main>\n</body>\n</html>\n")

@@ -40,8 +40,8 @@ func Times(s report.Spread) string {
 	return fmt.Sprintf("median %s, 90 %% within %s, 99 %% within %s, longest %s (%d)", age(s.Median), age(s.P90), age(s.P99), age(s.Most), s.Count)
 }
 
-// Extremes returns the busiest and the idlest hour of the day, by accelerators in use; ok is false where there was no use.
-func Extremes(d *report.Document) (busiest, idlest report.HourRow, ok bool) {
+// extremes returns the busiest and the idlest hour of the day, by accelerators in use; ok is false where there was no use.
+func extremes(d *report.Document) (busiest, idlest report.HourRow, ok bool) {
 	total := func(r report.HourRow) (n float64) {
 		for _, v := range r.Used {
 			n += v
@@ -67,7 +67,7 @@ func Facts(d *report.Document) [][2]string {
 		causes = append(causes, fmt.Sprintf("%d %s (%s)", c.Count, strings.ToLower(c.Kind), cmp.Or(c.Reason, "no reason recorded")))
 	}
 	out = append(out, [2]string{"preemptions", cmp.Or(strings.Join(causes, ", "), "none")})
-	if busiest, idlest, ok := Extremes(d); ok {
+	if busiest, idlest, ok := extremes(d); ok {
 		out = append(out, [2]string{"busiest hour", fmt.Sprintf("%02d:00 UTC, %s on average", busiest.Hour, Devices(busiest.Used))},
 			[2]string{"idlest hour", fmt.Sprintf("%02d:00 UTC, %s on average", idlest.Hour, Devices(idlest.Used))})
 	}
@@ -120,7 +120,7 @@ func Markdown(d *report.Document) string {
 	for _, f := range Facts(d) {
 		fmt.Fprintf(&b, "* %s: %s\n", f[0], escape(f[1]))
 	}
-	for _, g := range Groups(d) {
+	for _, g := range groups(d) {
 		fmt.Fprintf(&b, "\n## By %s\n\n| %s | used | borrowed | lent | idle | waited | jobs | cost | idle cost |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n", g.Title, g.Title)
 		for _, r := range g.Rows {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %d | %s | %s |\n", escape(Name(r.Name)), Hours(r.Used), Hours(r.Borrowed), Hours(r.Lent), Hours(r.Idle), Hours(r.Waited), r.Jobs, Money(r.Cost), Money(r.IdleCost))
@@ -163,8 +163,8 @@ func Rows(d *report.Document, rows []report.Row, most int) []report.Row {
 	return append(shown, total)
 }
 
-// Groups returns the ways to divide the sums that say something, with the total as the last row.
-func Groups(d *report.Document) (out []Group) {
+// groups returns the ways to divide the sums that say something, with the total as the last row.
+func groups(d *report.Document) (out []Group) {
 	for _, g := range []Group{{"team", d.Teams}, {"owner", d.Owners}, {"project", d.Projects}, {"namespace", d.Namespaces}, {"instance type", d.Types}} {
 		if len(g.Rows) > 1 || len(g.Rows) == 1 && g.Rows[0].Name != "" {
 			out = append(out, Group{g.Title, Rows(d, g.Rows, MostRows)})

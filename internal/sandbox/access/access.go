@@ -131,15 +131,15 @@ func Load(st *store.Store) *Policy {
 }
 
 func (p *Policy) add(st *store.Store, namespace string, ref rbacv1.RoleRef, subjects []rbacv1.Subject, binding string) {
-	rules, ok := RulesOf(st, namespace, ref)
+	rules, ok := rulesOf(st, namespace, ref)
 	if ok {
 		p.grants = append(p.grants, grant{namespace, subjects, rules, fmt.Sprintf("RBAC: allowed by %s of %s %q", binding, ref.Kind, ref.Name)})
 	}
 }
 
-// RulesOf returns the rules of a role, and whether it exists. A ClusterRole with an
+// rulesOf returns the rules of a role, and whether it exists. A ClusterRole with an
 // aggregation rule has the rules of the roles that it selects.
-func RulesOf(st *store.Store, namespace string, ref rbacv1.RoleRef) ([]rbacv1.PolicyRule, bool) {
+func rulesOf(st *store.Store, namespace string, ref rbacv1.RoleRef) ([]rbacv1.PolicyRule, bool) {
 	if ref.Kind == "Role" {
 		var r rbacv1.Role
 		o := st.Get(Roles, namespace, ref.Name)

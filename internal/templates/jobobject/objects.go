@@ -70,8 +70,8 @@ func MergeText(m map[string]any, key string, values map[string]string) {
 	}
 }
 
-// SetKey sets a key of a map; nil removes it.
-func SetKey(m map[string]any, key string, v any) {
+// setKey sets a key of a map; nil removes it.
+func setKey(m map[string]any, key string, v any) {
 	if v == nil {
 		delete(m, key)
 		return

@@ -110,7 +110,7 @@ func RestorePlacement(job map[string]any, podSets []map[string]any) {
 			}
 			original := Inner(set, "template", "spec")
 			for _, key := range []string{"nodeSelector", "tolerations"} {
-				SetKey(r.Pod(), key, CopyOf(original[key]))
+				setKey(r.Pod(), key, CopyOf(original[key]))
 			}
 		}
 	}
