@@ -242,3 +242,9 @@ func IsOwned(err error) bool {
 	return errors.As(err, &se) && se.Code == http.StatusConflict &&
 		slices.ContainsFunc(se.Details.Causes, func(c Cause) bool { return c.Type == fieldManagerConflict })
 }
+
+// IsModified reports whether a change was refused because the object has another resourceVersion by now.
+func IsModified(err error) bool {
+	se, ok := status(err)
+	return ok && se.Code == http.StatusConflict && se.Reason == "Conflict" && !IsOwned(err)
+}

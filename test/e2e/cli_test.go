@@ -62,11 +62,17 @@ type result struct {
 	code           int
 }
 
-// run runs the command line with a home of its own.
-func (u user) run(args ...string) result {
-	u.t.Helper()
+// command returns the command line with a home of its own.
+func (u user) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(u.t.Context(), binary, args...)
 	cmd.Env = []string{"HOME=" + u.home, "KUBECONFIG=" + u.kubeconfig, "PATH=" + os.Getenv("PATH"), "USER=ada"}
+	return cmd
+}
+
+// run runs the command line.
+func (u user) run(args ...string) result {
+	u.t.Helper()
+	cmd := u.command(args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

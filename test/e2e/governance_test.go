@@ -26,12 +26,16 @@ func TestGovernance(t *testing.T) {
 	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 8)); err != nil {
 		t.Fatal(err)
 	}
-	plans := 10
-	if n, err := strconv.Atoi(os.Getenv("HYPERPOD_PLANS")); err == nil {
-		plans = n
-	}
-	foretold(t, bed, "v1beta2", plans)
+	foretold(t, bed, "v1beta2", "Enabled", plans(10))
 	t.Run("rights", func(t *testing.T) { rights(t, bed) })
+}
+
+// plans is how many plans are compared with what happens: $HYPERPOD_PLANS, or n.
+func plans(n int) int {
+	if more, err := strconv.Atoi(os.Getenv("HYPERPOD_PLANS")); err == nil {
+		return more
+	}
+	return n
 }
 
 // allocation is a team of the test.
@@ -42,10 +46,11 @@ type allocation struct {
 	preempt               string
 }
 
-func governanceFile(t *testing.T, dir string, teams []allocation) string {
+// governanceFile writes the file of teams on a cluster with fair sharing as it says.
+func governanceFile(t *testing.T, dir, fairShare string, teams []allocation) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("version: hyperpod.policy/v1\npolicy:\n  fairShare: Enabled\n  priorityClasses:\n  - {name: high, weight: 80}\n  - {name: low, weight: 20}\nteams:\n")
+	fmt.Fprintf(&b, "version: hyperpod.policy/v1\npolicy:\n  fairShare: %s\n  priorityClasses:\n  - {name: high, weight: 80}\n  - {name: low, weight: 20}\nteams:\n", fairShare)
 	for _, a := range teams {
 		fmt.Fprintf(&b, "- team: %s\n  quota: [{instanceType: ml.g5.12xlarge, count: %d}]\n  strategy: %s\n  fairShareWeight: %d\n  preemptTeamTasks: %s\n", a.team, a.count, a.strategy, a.weight, a.preempt)
 		if a.strategy == "LendAndBorrow" {
@@ -65,22 +70,23 @@ type planned struct {
 	Consequences *struct {
 		Settled, Tie       bool
 		Before, After      struct{ Admitted, WaitsForNodes int }
+		Between            *struct{ Runs, Waits []string }
 		Preempted, Evicted []moved
 		Started, NoNodes   []moved
 	}
 }
 
-// moved is a job that a plan moves. Holds is the quota that it has when the cluster has settled.
+// moved is a job that a plan moves.
 type moved struct {
 	Namespace, Name string
-	After           struct{ Holds []json.RawMessage }
+	RunsAgain       bool
 }
 
 // jobsThere is how many jobs there are, one more than the teams can run at most.
 const jobsThere = 16
 
 // foretold compares plans with what happens after apply.
-func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
+func foretold(t *testing.T, bed *cluster.Bed, version, fairShare string, plans int) {
 	admin := newUser(t, bed.Kubeconfig)
 	r := rand.New(rand.NewPCG(3, 14))
 	teams := []allocation{
@@ -89,7 +95,7 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 		{"robots", 2, 50, 20, "LendAndBorrow", "Never"},
 	}
 	dir := t.TempDir()
-	file := governanceFile(t, dir, teams)
+	file := governanceFile(t, dir, fairShare, teams)
 	if p := admin.run("governance", "plan", "-f", file, "-o", "json"); p.code != 3 {
 		t.Fatalf("plan on a cluster without teams: exit code %d: %s", p.code, p.stderr)
 	}
@@ -108,9 +114,13 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 			"--instance-type", "ml.g5.12xlarge", "--node-count", strconv.Itoa(1+i%7/6), "-n", "hyperpod-ns-"+team, "--priority", []string{"high", "low"}[i/3%2])
 	}
 	var last map[string]bool
-	told, quiet, ties, unsettled := 0, 0, 0, 0
+	told, quiet, ties, unsettled, timed := 0, 0, 0, 0, 0
 	for round := range plans {
-		now := holding(t, bed, version, last)
+		var stays []map[string]bool
+		if last != nil {
+			stays = append(stays, last)
+		}
+		now := holding(t, bed, version, stays...)
 		if last != nil && !maps.Equal(now, last) {
 			t.Fatalf("plan %d: after it was as foretold, it changed: %v, foretold %v", round, keys(now), keys(last))
 		}
@@ -118,7 +128,7 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 		a.count, a.weight = 1+r.IntN(5), 10*r.IntN(6)
 		a.borrow = []int{0, 50, 100}[r.IntN(3)]
 		a.strategy = []string{"LendAndBorrow", "LendAndBorrow", "Lend", "DontLend"}[r.IntN(4)]
-		file := governanceFile(t, dir, teams)
+		file := governanceFile(t, dir, fairShare, teams)
 		out := admin.run("governance", "plan", "-f", file, "-o", "json")
 		var p planned
 		if err := json.Unmarshal([]byte(out.stdout), &p); err != nil {
@@ -130,7 +140,7 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 		want := maps.Clone(now)
 		if c := p.Consequences; c != nil {
 			for _, j := range slices.Concat(c.Preempted, c.Evicted) {
-				if len(j.After.Holds) == 0 { // else it runs again
+				if !j.RunsAgain {
 					delete(want, j.Namespace+"/"+j.Name)
 				}
 			}
@@ -149,7 +159,7 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 			// the job on both sides.
 			unsettled++
 			last = nil
-			if got := holding(t, bed, version, nil); len(got) != c.After.Admitted+c.After.WaitsForNodes {
+			if got := holding(t, bed, version); len(got) != c.After.Admitted+c.After.WaitsForNodes {
 				t.Fatalf("plan %d: quota is held by %v, foretold %d jobs\n%s", round, keys(got), c.After.Admitted+c.After.WaitsForNodes, out.stdout)
 			}
 			continue
@@ -159,18 +169,30 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 		} else {
 			told++
 		}
-		got := holding(t, bed, version, want)
-		if !maps.Equal(got, want) {
+		wants := []map[string]bool{want}
+		if c := p.Consequences; c != nil && c.Between != nil {
+			between := maps.Clone(want)
+			for _, j := range c.Between.Runs {
+				between[j] = true
+			}
+			for _, j := range c.Between.Waits {
+				delete(between, j)
+			}
+			wants = append(wants, between)
+			timed++
+		}
+		got := holding(t, bed, version, wants...)
+		if !among(got, wants) {
 			data, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Fatalf("plan %d: quota is held by %v, foretold %v (before: %v)\n%s\n%s", round, keys(got), keys(want), keys(now), data, out.stdout)
+			t.Fatalf("plan %d: quota is held by %v, foretold %v (before: %v)\n%s\n%s", round, keys(got), wants, keys(now), data, out.stdout)
 		}
-		last = want
+		last = got
 	}
-	t.Logf("quota is held by %v at the end", keys(holding(t, bed, version, nil)))
-	t.Logf("%d plans: %d with jobs that start or are preempted, as foretold; %d without, after which nothing changed; %d undecided in Kueue; %d on a cluster that had not settled", plans, told, quiet, ties, unsettled)
+	t.Logf("quota is held by %v at the end", keys(holding(t, bed, version)))
+	t.Logf("%d plans: %d with jobs that start or are preempted, as foretold; %d without, after which nothing changed; %d undecided in Kueue; %d on a cluster that had not settled; %d with two outcomes", plans, told, quiet, ties, unsettled, timed)
 	if plans > 5 && told == 0 {
 		t.Error("no plan moved a job")
 		t.Log(admin.ok("get-queue", "-o", "wide"))
@@ -183,10 +205,14 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 
 func keys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
 
-// holding are the jobs whose workloads hold quota. With want, it waits until they are
-// those, as long as the bed allows, else until they stay the same. The last answer is
+func among(got map[string]bool, wants []map[string]bool) bool {
+	return slices.ContainsFunc(wants, func(want map[string]bool) bool { return maps.Equal(got, want) })
+}
+
+// holding are the jobs whose workloads hold quota. With wants, it waits until they are
+// some of those, as long as the bed allows, else until they stay the same. The last answer is
 // returned.
-func holding(t *testing.T, bed *cluster.Bed, version string, want map[string]bool) map[string]bool {
+func holding(t *testing.T, bed *cluster.Bed, version string, wants ...map[string]bool) map[string]bool {
 	t.Helper()
 	var got, before map[string]bool
 	same := 0
@@ -213,7 +239,7 @@ func holding(t *testing.T, bed *cluster.Bed, version string, want map[string]boo
 				}
 			}
 		}
-		if want == nil {
+		if len(wants) == 0 {
 			if same++; len(list.Items) < jobsThere || !maps.Equal(got, before) {
 				same, before = 0, got
 			}
@@ -222,7 +248,7 @@ func holding(t *testing.T, bed *cluster.Bed, version string, want map[string]boo
 			}
 			return nil
 		}
-		if !maps.Equal(got, want) {
+		if !among(got, wants) {
 			return fmt.Errorf("held by %v", keys(got))
 		}
 		return nil

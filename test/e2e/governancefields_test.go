@@ -1,3 +1,5 @@
+//go:build !windows
+
 package e2e
 
 import (
@@ -12,8 +14,8 @@ import (
 // grant a team what it needs and nothing of others.
 func TestGovernanceFields(t *testing.T) {
 	t.Parallel()
-	bed := cluster.ForTest(t, cluster.Options{Kueue: cluster.KueueV1beta1})
-	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 4)); err != nil {
+	bed := cluster.ForTest(t, cluster.Options{Kueue: cluster.KueueV1beta1, NoFairSharing: true})
+	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 8)); err != nil {
 		t.Fatal(err)
 	}
 	admin := newUser(t, bed.Kubeconfig)
@@ -27,7 +29,7 @@ func TestGovernanceFields(t *testing.T) {
 	}
 	teams := []allocation{{"vision", 2, 100, 30, "LendAndBorrow", "LowerPriority"}, {"speech", 1, 100, 10, "LendAndBorrow", "LowerPriority"}}
 	dir := t.TempDir()
-	file := governanceFile(t, dir, teams)
+	file := governanceFile(t, dir, "Disabled", teams)
 	admin.ok("governance", "apply", "-f", file, "--yes", "--backup", "none")
 	if p := admin.run("governance", "plan", "-f", file, "-o", "table"); p.code != 0 {
 		t.Fatalf("after apply, plan sees changes: %s%s", p.stdout, p.stderr)
@@ -52,6 +54,27 @@ func TestGovernanceFields(t *testing.T) {
 	if got := kubectl("", "get", "clusterqueue", queue, "-o", "jsonpath={.spec.fairSharing.weight}"); got != "30" {
 		t.Errorf("the weight is %s", got)
 	}
+
+	// Another administrator is quicker while apply prompts. Server-side apply sees no conflict, because the manager is the same.
+	weight := func(n int) string {
+		return governanceFile(t, t.TempDir(), "Disabled", []allocation{{"vision", 2, 100, n, "LendAndBorrow", "LowerPriority"}, teams[1]})
+	}
+	late := admin.command("governance", "apply", "-f", weight(40), "--backup", "none")
+	late.Env = append(late.Env, "TERM=xterm")
+	screen := onTerminal(t, late, 200)
+	screen.says("[y/N]")
+	admin.ok("governance", "apply", "-f", weight(50), "--yes", "--backup", "none")
+	screen.keys("y\r")
+	screen.says("somebody else changed it since the plan")
+	screen.says("fairShareWeight  50 -> 40")
+	screen.says("changed by:  hyperpod-governance")
+	if _ = late.Wait(); late.ProcessState.ExitCode() != 1 {
+		t.Errorf("exit code %d\n%s", late.ProcessState.ExitCode(), screen.screen)
+	}
+	if got := kubectl("", "get", "clusterqueue", queue, "-o", "jsonpath={.spec.fairSharing.weight}"); got != "50" {
+		t.Errorf("the weight is %s", got)
+	}
+	admin.ok("governance", "apply", "-f", file, "--yes", "--backup", "none")
 
 	// Roles: written, kept, and not taken from others.
 	admin.ok("governance", "rbac", "vision", "--apply", "--yes")

@@ -15,10 +15,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/apply"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/plantext"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -152,8 +154,8 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 		return errs.New("cannot apply "+r.File, "the plan has errors")
 	}
 	opts := apply.Options{Force: o.ForceFields}
-	if err := o.failed(apply.Check(ctx, cluster.Client, p.Operations, opts), true); err != nil {
-		return err
+	if err := apply.Check(ctx, cluster.Client, p.Operations, opts); err != nil {
+		return o.failed(ctx, r, err, true)
 	}
 	if o.DryRun {
 		f.Notef("the cluster accepts all changes (dry run)")
@@ -163,12 +165,12 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 		return err
 	}
 	before, _ := policy.FromKueue(live, r.Mapping)
-	if err := o.backup(before, r.File); err != nil {
+	if err := o.backup(before, p, r.File, mappingArgs(r.Mapping)...); err != nil {
 		return err
 	}
 	opts.Done = o.done
-	if err := o.failed(apply.Run(ctx, cluster.Client, p.Operations, opts), false); err != nil {
-		return err
+	if err := apply.Run(ctx, cluster.Client, p.Operations, opts); err != nil {
+		return o.failed(ctx, r, err, false)
 	}
 	return o.settle(ctx, cluster, p.Operations)
 }
@@ -219,8 +221,8 @@ func (o *ApplyOptions) confirmed(ctx context.Context, p *plan.Plan) error {
 	return o.Factory.Agree(ctx, o.Yes, question+"?", errs.Option("--dry-run").WithNote("checks the changes"))
 }
 
-// backup keeps the current state in a file.
-func (o *ApplyOptions) backup(doc *policy.Document, file string, target ...string) error {
+// backup keeps the current state in a file. The flags are those that an apply of it needs.
+func (o *ApplyOptions) backup(doc *policy.Document, p *plan.Plan, file string, flags ...string) error {
 	path := o.Backup
 	switch {
 	case path == "none":
@@ -239,29 +241,99 @@ func (o *ApplyOptions) backup(doc *policy.Document, file string, target ...strin
 		return errs.New("cannot save the current state to "+path, errs.FileReason(err)).WithCause(err).
 			Suggest(errs.Option("--backup", "FILE"), errs.Option("--backup", "none"))
 	}
-	o.Factory.NoteCommand("to undo:", errs.Run("governance", append([]string{"apply", "-f", path}, target...)...))
+	o.Factory.NoteCommand("to undo:", errs.Run("governance", append([]string{"apply", "-f", path}, flags...)...))
+	var added []string
+	for _, c := range p.Actions {
+		if c.Action == policy.Create && c.Field == "" {
+			added = append(added, c.Team)
+		}
+	}
+	if len(added) > 0 {
+		o.Factory.Notef("undoing keeps %s: %s (--prune removes)", words.Count(len(added), "new team", "new teams"), words.Some(added, 8))
+	}
 	return nil
 }
 
 // failed words the failure of an operation.
-func (o *ApplyOptions) failed(err error, check bool) error {
+func (o *ApplyOptions) failed(ctx context.Context, r plan.Request, err error, check bool) error {
 	var fail *apply.Failure
 	if !errors.As(err, &fail) {
 		return err
 	}
 	what := "cannot apply the change of " + nameOf(fail.Operation)
 	e := errs.Wrap(fail.Err, what).WithCode(errs.ExitOf(fail.Err))
-	if !check && errors.Is(fail.Err, context.Canceled) {
+	var changed *apply.ChangedError
+	switch {
+	case errors.As(fail.Err, &changed):
+		e = changedSince(what, changed)
+	case !check && errors.Is(fail.Err, context.Canceled):
 		e = factory.Interrupted("the cluster may still make the change of " + nameOf(fail.Operation))
 	}
 	if kube.IsOwned(fail.Err) && !o.ForceFields {
 		e.Suggest(errs.Option("--force-fields").WithNote("takes over the fields"))
 	}
 	if check {
-		return e.WithFact("changed", "nothing: this was a dry run of all changes")
+		e.WithFact("changed", "nothing: this was a dry run of all changes")
+	} else {
+		e.WithFact("done", fmt.Sprintf("%d of %d changes", len(fail.Done), len(fail.Done)+len(fail.Left))).WithFact("left", words.Some(namesOf(fail.Left), 8))
 	}
-	return e.WithFact("done", fmt.Sprintf("%d of %d changes", len(fail.Done), len(fail.Done)+len(fail.Left))).WithFact("left", words.Some(namesOf(fail.Left), 8)).
-		Suggest(errs.Run("governance", "plan", "-f", o.File).WithNote("shows the remaining changes"))
+	if changed != nil {
+		o.replan(ctx, r)
+	}
+	if changed != nil || !check {
+		e.Suggest(errs.Run("governance", append(o.planArgs(), mappingArgs(r.Mapping)...)...).WithNote("shows the remaining changes"))
+	}
+	return e
+}
+
+// changedSince returns the error of an object that somebody else changed.
+func changedSince(what string, changed *apply.ChangedError) *errs.Error {
+	why := "somebody else changed it since the plan"
+	if changed.Gone {
+		why = "somebody else deleted it since the plan"
+	}
+	e := errs.New(what, why).WithCause(changed)
+	by, at := audit.LastChange(changed.Managers)
+	if by != "" {
+		e.WithFact("changed by", by)
+	}
+	if !at.IsZero() {
+		e.WithFact("changed at", at.UTC().Format(time.RFC3339))
+	}
+	return e
+}
+
+// replan shows what the document changes now that somebody else changed the cluster.
+func (o *ApplyOptions) replan(ctx context.Context, r plan.Request) {
+	p, _, _, err := build(ctx, o.Factory, r, true)
+	if err != nil {
+		return // the failure itself is reported
+	}
+	o.planned(p)
+}
+
+// planned prints the changes of another plan.
+func (o *ApplyOptions) planned(p *plan.Plan) {
+	o.Factory.Notef("the plan is now:")
+	for _, line := range plantext.Changes(p) {
+		o.Factory.Notef("  %s", line)
+	}
+	if !p.Changes {
+		o.Factory.Notef("  %s", plantext.Summary(p))
+	}
+}
+
+// planArgs are the arguments of the command that shows the remaining changes.
+func (o *ApplyOptions) planArgs() []string {
+	file := o.File
+	if file == "" {
+		file = "FILE" // of a saved plan
+	}
+	args := []string{"plan", "-f", file}
+	if o.Prune {
+		args = append(args, "--prune")
+	}
+	return args
 }
 
 func namesOf(ops []policy.Operation) []string {

@@ -59,7 +59,7 @@ func applyRemote(ctx context.Context, o *ApplyOptions, q plan.Request, saved *sa
 		if err != nil {
 			return err
 		}
-		if err := o.backup(before, q.File, o.Target.args(r.cluster.Name)...); err != nil {
+		if err := o.backup(before, p, q.File, o.Target.args(r.cluster.Name)...); err != nil {
 			return err
 		}
 		if err := apply.RunService(ctx, r, p.Operations, run.options()); err != nil {
@@ -169,11 +169,7 @@ func (r *remoteRun) failed(ctx context.Context, err error) error {
 	if errors.As(fail.Err, &moved) {
 		r.replan(ctx)
 	}
-	file := r.File
-	if file == "" {
-		file = "FILE"
-	}
-	return e.Suggest(errs.Run("governance", append([]string{"plan", "-f", file}, r.Target.args(r.remote.cluster.Name)...)...).WithNote("shows the remaining changes"))
+	return e.Suggest(errs.Run("governance", append(r.planArgs(), r.Target.args(r.remote.cluster.Name)...)...).WithNote("shows the remaining changes"))
 }
 
 func (r *remoteRun) explain(err error, op policy.Operation) *errs.Error {
@@ -237,13 +233,7 @@ func (r *remoteRun) replan(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	r.Factory.Notef("the plan is now:")
-	for _, line := range plantext.Changes(p) {
-		r.Factory.Notef("  %s", line)
-	}
-	if !p.Changes {
-		r.Factory.Notef("  %s", plantext.Summary(p))
-	}
+	r.planned(p)
 }
 
 // left reports resources that need something else to be done.

@@ -27,3 +27,17 @@ func (m *mappingFlags) add(cmd *cobra.Command) {
 func (m *mappingFlags) mapping() policy.Mapping {
 	return policy.Mapping{Cohort: m.cohort, OwnCohort: m.ownCohort, Round: m.round}
 }
+
+// mappingArgs returns the flags that choose a mapping, for suggested commands.
+func mappingArgs(m policy.Mapping) []string {
+	var args []string
+	usual := policy.DefaultMapping()
+	for _, flag := range []struct{ name, value, usual string }{
+		{"--cohort", m.Cohort, usual.Cohort}, {"--own-cohort-prefix", m.OwnCohort, usual.OwnCohort}, {"--round", m.Round, usual.Round},
+	} {
+		if flag.value != flag.usual {
+			args = append(args, flag.name, flag.value)
+		}
+	}
+	return args
+}

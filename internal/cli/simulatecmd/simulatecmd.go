@@ -300,12 +300,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return simulation.Error(err)
 	}
-	for _, n := range in.Rules().Notes {
-		report.Notes = append(report.Notes, simulate.NoteOf(n))
-	}
-	for i := range in.Assumed {
-		report.Notes = append(report.Notes, simulate.NoteOf(inputs.Note{Code: inputs.Assumed, Assumption: &in.Assumed[i]}))
-	}
+	report.Notes = append(report.Notes, simulate.RuleNotes(in)...)
 	simulation.Fill(report)
 	err = output.Print(f.IO, format, report, func() output.Table { return table(report, format.Name == output.Wide) },
 		func() []string { return names(report) })

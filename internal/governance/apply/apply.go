@@ -5,6 +5,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -82,6 +83,24 @@ func Run(ctx context.Context, c *kube.Client, ops []policy.Operation, o Options)
 	return nil
 }
 
+// ChangedError is the error of an object that somebody else changed, created or deleted after it was read for the plan.
+type ChangedError struct {
+	// Managers are the managed fields of the object; nil when it is gone.
+	Managers []metav1.ManagedFieldsEntry
+	Gone     bool
+}
+
+func (e *ChangedError) Error() string {
+	if e.Gone {
+		return "the object is gone"
+	}
+	return "the object changed since the plan"
+}
+
+// mostTries is how often a change is sent while the status of its object keeps changing.
+const mostTries = 10
+
+// one makes an operation on the object that it was planned for.
 func one(ctx context.Context, c *kube.Client, op policy.Operation, force, dryRun bool) error {
 	r, ok := resources[op.Kind]
 	if !ok {
@@ -91,8 +110,47 @@ func one(ctx context.Context, c *kube.Client, op policy.Operation, force, dryRun
 	if err != nil {
 		return err
 	}
+	for range mostTries {
+		var version string
+		if version, err = unmoved(ctx, c, r, op); err != nil {
+			return err
+		}
+		if err = send(ctx, c, r, op, version, force, dryRun); !kube.IsModified(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// unmoved returns the resourceVersion of the object that an operation changes, "" where there is none yet. It is an error
+// if the object is not as it was read: its generation counts changes of all but the metadata and the status. Namespaces
+// have no generation; the operation concerns only their labels, which have owners.
+func unmoved(ctx context.Context, c *kube.Client, r kinds.Resource, op policy.Operation) (string, error) {
+	if op.Kind == kinds.Namespace.Kind {
+		return "", nil
+	}
+	var object struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+	}
+	err := c.Get(ctx, r, op.Namespace, op.Name, &object)
+	switch now := object.Metadata; {
+	case kube.IsNotFound(err) && op.Action == policy.Update:
+		return "", &ChangedError{Gone: true}
+	case kube.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	case op.Before == nil || now.UID != op.Before.GetUID() || now.Generation != op.Before.GetGeneration():
+		return "", &ChangedError{Managers: now.ManagedFields}
+	default:
+		return now.ResourceVersion, nil
+	}
+}
+
+// send makes an operation, if the object has a resourceVersion of this version only.
+func send(ctx context.Context, c *kube.Client, r kinds.Resource, op policy.Operation, version string, force, dryRun bool) error {
 	if op.Action == policy.Delete {
-		err := c.Delete(ctx, r, op.Namespace, op.Name, kube.DeleteOptions{DryRun: dryRun})
+		err := c.Delete(ctx, r, op.Namespace, op.Name, kube.DeleteOptions{UID: string(op.Before.GetUID()), DryRun: dryRun})
 		if kube.IsNotFound(err) {
 			return nil
 		}
@@ -101,6 +159,12 @@ func one(ctx context.Context, c *kube.Client, op policy.Operation, force, dryRun
 	object := op.Object
 	if r.Version == "v1beta1" {
 		object = policy.V1Beta1(object)
+	}
+	if version != "" {
+		metadata := map[string]any{"resourceVersion": version}
+		maps.Copy(metadata, object["metadata"].(map[string]any))
+		object = maps.Clone(object)
+		object["metadata"] = metadata
 	}
 	return c.Change(ctx, r, op.Namespace, op.Name, kube.ApplyPatch, object, kube.ChangeOptions{DryRun: dryRun, FieldManager: Manager, Force: force}, nil)
 }

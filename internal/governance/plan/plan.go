@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -75,12 +76,16 @@ type Rename struct{ From, To string }
 
 // Consequences are what the operations do, by Kueue's rules on the current state.
 type Consequences struct {
+	// Time is when the cluster was read.
+	Time time.Time
 	// Settled is false when the policy never converges; Loop shows the steps that repeat.
 	Settled   bool
 	Loop      *simulate.Loop `json:",omitempty"`
 	CyclesRun int
 	// Tie: Kueue is undecided between several outcomes; this is one of them.
-	Tie           bool
+	Tie bool
+	// Between: the outcome depends on whether Kueue decides between the changes that raise quota and those that lower it.
+	Between       *simulate.Between `json:",omitempty"`
 	Before, After simulate.Totals
 	// Teams are the teams whose figures change; the figures are those of get-quota.
 	Teams     []simulate.Team
@@ -275,28 +280,46 @@ func teamOf(d *policy.Document, queue string) (team, path string) {
 	return quota.TeamOf(queue), "teams"
 }
 
+// changes returns the operations of a plan as changes: those that raise quota, and then those that lower it or delete,
+// between which Kueue may decide.
+func (p *Plan) changes() (first, then []simulate.Change) {
+	var raise, lower, remove []client.Object
+	for _, op := range p.kueue {
+		switch {
+		case op.Action == policy.Delete:
+			remove = append(remove, op.After)
+		case op.Lowers:
+			lower = append(lower, op.After)
+		default:
+			raise = append(raise, op.After)
+		}
+	}
+	then = []simulate.Change{simulate.NewObjects(p.File, lower, remove)}
+	if len(raise) == 0 {
+		return then, nil
+	}
+	first = []simulate.Change{simulate.NewObjects(p.File, raise, nil)}
+	if len(lower)+len(remove) == 0 {
+		return first, nil
+	}
+	return first, then
+}
+
 // Foresee simulates the operations of a plan on the current state.
 func (p *Plan) Foresee(ctx context.Context, in *inputs.Inputs) error {
 	if len(p.kueue) == 0 {
 		return nil
 	}
-	var put, remove []client.Object
-	for _, op := range p.kueue {
-		if op.Action == policy.Delete {
-			remove = append(remove, op.After)
-		} else {
-			put = append(put, op.After)
-		}
-	}
-	report, err := simulate.Run(ctx, simulate.Of(in), []simulate.Change{simulate.NewObjects(p.File, put, remove)}, simulate.Options{})
+	first, then := p.changes()
+	report, err := simulate.Run(ctx, simulate.Of(in), first, simulate.Options{Then: then})
 	if err != nil {
 		return err
 	}
-	c := &Consequences{Settled: report.Settled, Loop: report.Loop, CyclesRun: report.CyclesRun, Tie: report.Tie,
+	c := &Consequences{Time: report.Time, Settled: report.Settled, Loop: report.Loop, CyclesRun: report.CyclesRun, Tie: report.Tie, Between: report.Between,
 		Before: report.Before, After: report.After, Teams: []simulate.Team{},
 		Preempted: report.Preempted, Evicted: report.Evicted,
 		Started: append([]simulate.Job{}, report.Started()...), Never: append([]simulate.Job{}, report.Never()...),
-		Problems: append([]simulate.Problem{}, report.Problems...), Notes: append([]simulate.Note{}, report.Notes...)}
+		Problems: append([]simulate.Problem{}, report.Problems...), Notes: slices.Concat([]simulate.Note{}, report.Notes, simulate.RuleNotes(in))}
 	c.NoNodes = []simulate.Job{}
 	for _, j := range report.Jobs {
 		if j.After != nil && j.After.State == simulate.WaitsForNodes && (j.Before == nil || j.Before.State != simulate.WaitsForNodes) {

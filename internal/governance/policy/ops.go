@@ -34,6 +34,8 @@ type Operation struct {
 	// Object is what server-side apply sends, or the request to the service; of an object
 	// that is deleted it is nil.
 	Object map[string]any `json:"-"`
+	// Before is the object that is changed or deleted, as it was read; of a creation nil.
+	Before client.Object `json:"-"`
 	// After is the typed object after the change; for a deletion, the deleted object.
 	After client.Object `json:"-"`
 }
@@ -52,7 +54,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 	o := &operations{}
 	for _, n := range want.Namespaces {
 		old := find(live.Namespaces, func(x *corev1.Namespace) bool { return x.Name == n.Name })
-		o.add(old != nil, kinds.Namespace, labelFields(old, n), false, labelled(old, n), map[string]any{"metadata": map[string]any{"labels": anyMap(n.Labels)}})
+		o.add(before(old), kinds.Namespace, labelFields(old, n), false, labelled(old, n), map[string]any{"metadata": map[string]any{"labels": anyMap(n.Labels)}})
 	}
 	for _, c := range want.Classes {
 		old := find(live.Classes, func(x *kueue.WorkloadPriorityClass) bool { return x.Name == c.Name })
@@ -60,7 +62,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		if old != nil && old.Value != c.Value {
 			fields = []string{"value"}
 		}
-		o.add(old != nil, kinds.WorkloadPriorityClass, fields, false, c, map[string]any{"value": c.Value})
+		o.add(before(old), kinds.WorkloadPriorityClass, fields, false, c, map[string]any{"value": c.Value})
 	}
 	for _, f := range want.Flavors {
 		old := find(live.Flavors, func(x *kueue.ResourceFlavor) bool { return x.Name == f.Name })
@@ -69,7 +71,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 			fields = fieldsOf(f.Spec, old.Spec)
 		}
 		after := applied(old, f, func(o *kueue.ResourceFlavor) *kueue.ResourceFlavorSpec { return &o.Spec })
-		o.spec(old != nil, kinds.ResourceFlavor, fields, false, after, f.Spec)
+		o.spec(before(old), kinds.ResourceFlavor, fields, false, after, f.Spec)
 	}
 	for _, c := range want.Cohorts {
 		old := find(live.Cohorts, func(x *kueue.Cohort) bool { return x.Name == c.Name })
@@ -78,7 +80,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 			fields = fieldsOf(canonicalCohort(&c.Spec), canonicalCohort(&old.Spec))
 		}
 		after := applied(old, c, func(o *kueue.Cohort) *kueue.CohortSpec { return &o.Spec })
-		o.spec(old != nil, kinds.Cohort, fields, false, after, c.Spec)
+		o.spec(before(old), kinds.Cohort, fields, false, after, c.Spec)
 	}
 	for _, q := range want.ClusterQueues {
 		old := find(live.ClusterQueues, func(x *kueue.ClusterQueue) bool { return x.Name == q.Name })
@@ -89,7 +91,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 			lowers = lower(&old.Spec, &q.Spec)
 		}
 		after := applied(old, q, func(o *kueue.ClusterQueue) *kueue.ClusterQueueSpec { return &o.Spec })
-		o.spec(old != nil, kinds.ClusterQueue, fields, lowers, after, q.Spec)
+		o.spec(before(old), kinds.ClusterQueue, fields, lowers, after, q.Spec)
 	}
 	for _, l := range want.LocalQueues {
 		old := find(live.LocalQueues, func(x *kueue.LocalQueue) bool { return x.Namespace == l.Namespace && x.Name == l.Name })
@@ -97,7 +99,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		if old != nil && old.Spec.ClusterQueue != l.Spec.ClusterQueue {
 			fields = []string{"clusterQueue"}
 		}
-		o.add(old != nil, kinds.LocalQueue, fields, false, l, map[string]any{"spec": map[string]any{"clusterQueue": string(l.Spec.ClusterQueue)}})
+		o.add(before(old), kinds.LocalQueue, fields, false, l, map[string]any{"spec": map[string]any{"clusterQueue": string(l.Spec.ClusterQueue)}})
 	}
 	o.prune(live, prune)
 	slices.SortStableFunc(o.out, func(a, b Operation) int { return cmp.Compare(turn(a), turn(b)) })
@@ -126,17 +128,17 @@ type operations struct{ out []Operation }
 func (o *operations) prune(live *Live, p Prune) {
 	for _, l := range live.LocalQueues {
 		if slices.Contains(p.Queues, string(l.Spec.ClusterQueue)) {
-			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.LocalQueue.Kind, Namespace: l.Namespace, Name: l.Name, After: l})
+			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.LocalQueue.Kind, Namespace: l.Namespace, Name: l.Name, Before: l, After: l})
 		}
 	}
 	for _, q := range live.ClusterQueues {
 		if slices.Contains(p.Queues, q.Name) {
-			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.ClusterQueue.Kind, Name: q.Name, Lowers: true, After: q})
+			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.ClusterQueue.Kind, Name: q.Name, Lowers: true, Before: q, After: q})
 		}
 	}
 	for _, c := range live.Classes {
 		if slices.Contains(p.Classes, c.Name) {
-			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.WorkloadPriorityClass.Kind, Name: c.Name, After: c})
+			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.WorkloadPriorityClass.Kind, Name: c.Name, Before: c, After: c})
 		}
 	}
 }
@@ -171,17 +173,17 @@ func over[T any](into *T, under, fields T) {
 	}
 }
 
-func (o *operations) spec(exists bool, r kinds.Resource, fields []string, lowers bool, after client.Object, spec any) {
+func (o *operations) spec(before client.Object, r kinds.Resource, fields []string, lowers bool, after client.Object, spec any) {
 	plain, err := toPlain(spec)
 	if err != nil {
 		return // a typed spec always has a JSON form
 	}
-	o.add(exists, r, fields, lowers, after, map[string]any{"spec": plain})
+	o.add(before, r, fields, lowers, after, map[string]any{"spec": plain})
 }
 
-func (o *operations) add(exists bool, r kinds.Resource, fields []string, lowers bool, after client.Object, body map[string]any) {
+func (o *operations) add(before client.Object, r kinds.Resource, fields []string, lowers bool, after client.Object, body map[string]any) {
 	action := Create
-	if exists {
+	if before != nil {
 		if len(fields) == 0 {
 			return
 		}
@@ -199,7 +201,18 @@ func (o *operations) add(exists bool, r kinds.Resource, fields []string, lowers 
 	object["metadata"] = meta
 	object["apiVersion"], object["kind"] = r.GroupVersion(), r.Kind
 	o.out = append(o.out, Operation{Action: action, Kind: r.Kind, Namespace: after.GetNamespace(), Name: after.GetName(),
-		Fields: fields, Lowers: lowers, Object: object, After: after})
+		Fields: fields, Lowers: lowers, Object: object, Before: before, After: after})
+}
+
+// before returns what find found, nil where it found nothing.
+func before[T any, P interface {
+	*T
+	client.Object
+}](old P) client.Object {
+	if old == nil {
+		return nil
+	}
+	return old
 }
 
 func find[T any](list []*T, is func(*T) bool) *T {

@@ -54,6 +54,10 @@ type Unscheduled struct {
 	Preempting bool `json:",omitempty"`
 }
 
+func eviction(e admission.Event, name string) Eviction {
+	return Eviction{Namespace: e.Namespace, Name: name, Workload: e.Name, Team: quota.TeamOf(e.ClusterQueue), ClusterQueue: e.ClusterQueue, Reason: e.Reason, Message: e.Message}
+}
+
 // cycle makes the report of one cycle of its events.
 func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 	c := Cycle{Cycle: r.count, Scheduled: []Scheduled{}, Preempted: []Preemption{}, Replaced: []Eviction{}, Evicted: []Eviction{}, Pending: []Unscheduled{}, Inadmissible: []Unscheduled{}, NotQueued: []Unscheduled{}}
@@ -81,9 +85,9 @@ func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 			p.Cycle = r.count
 			c.Preempted = append(c.Preempted, p)
 		case admission.EventReplaced:
-			c.Replaced = append(c.Replaced, Eviction{ev.Namespace, name, ev.Name, quota.TeamOf(ev.ClusterQueue), ev.ClusterQueue, ev.Reason, ev.Message})
+			c.Replaced = append(c.Replaced, eviction(ev, name))
 		case admission.EventEvicted:
-			c.Evicted = append(c.Evicted, Eviction{ev.Namespace, name, ev.Name, quota.TeamOf(ev.ClusterQueue), ev.ClusterQueue, ev.Reason, ev.Message})
+			c.Evicted = append(c.Evicted, eviction(ev, name))
 		default:
 			u := Unscheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: quota.TeamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
 				Reason: ev.Reason, Message: ev.Message, Skipped: ev.Kind == admission.EventSkipped, Preempting: ev.Kind == admission.EventPreempting}

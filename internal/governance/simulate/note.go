@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 )
 
 // NoteCode is what a Note is about.
@@ -118,13 +120,33 @@ func notModelled(jobs []Job) []string {
 func (r *result) engineNotes() []Note {
 	var out []Note
 	for _, err := range r.problems {
-		out = append(out, NoteOf(inputs.Note{Code: inputs.Invalid, Err: err}))
+		out = append(out, noteOf(inputs.Note{Code: inputs.Invalid, Err: err}))
 	}
 	for _, w := range r.warnings {
-		out = append(out, NoteOf(inputs.Note{Code: inputs.NotModelled, Warning: &w}))
+		out = append(out, noteOf(inputs.Note{Code: inputs.NotModelled, Warning: &w}))
 	}
 	return out
 }
 
-// NoteOf returns a note on the engine, or on its input, as a note on the report.
-func NoteOf(n inputs.Note) Note { return Note{Code: NoteCode(n.Code), Of: &n} }
+// noteOf returns a note on the engine, or on its input, as a note on the report.
+func noteOf(n inputs.Note) Note { return Note{Code: NoteCode(n.Code), Of: &n} }
+
+// RuleNotes returns the notes on the rules and on assumed values: what is not known of the cluster's configuration, and where
+// its version of Kueue may decide otherwise.
+func RuleNotes(in *inputs.Inputs) []Note {
+	var out []Note
+	rules := in.Rules()
+	for _, n := range rules.Notes {
+		if n.Code == inputs.VersionDiffers {
+			n.Differences = nil
+			for _, d := range versions.Between(n.Version, admission.KueueVersion, versions.Anything(in, &rules.Config)) {
+				n.Differences = append(n.Differences, string(d.Code))
+			}
+		}
+		out = append(out, noteOf(n))
+	}
+	for i := range in.Assumed {
+		out = append(out, noteOf(inputs.Note{Code: inputs.Assumed, Assumption: &in.Assumed[i]}))
+	}
+	return out
+}

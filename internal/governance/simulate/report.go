@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
@@ -34,7 +36,9 @@ type Report struct {
 	// CyclesRun is the number of scheduling cycles after the changes.
 	CyclesRun int
 	// Tie: Kueue is undecided between several outcomes; this is one of them.
-	Tie           bool
+	Tie bool
+	// Between: the outcome depends on whether Kueue decides between the changes.
+	Between       *Between `json:",omitempty"`
 	Before, After Totals
 	Teams         []Team
 	Jobs          []Job
@@ -146,6 +150,10 @@ type Preemption struct {
 	Reason                    string // Kueue's
 	// By ("namespace/job") and ByWorkload ("namespace/name") preempt it.
 	By, ByWorkload string
+	// Since is when Kueue reserved its quota; nil where that is in the simulation.
+	Since *time.Time `json:",omitempty"`
+	// RunsAgain: it has quota when the cluster has settled.
+	RunsAgain bool
 }
 
 // Eviction is an eviction for another reason: a stopped queue, a lost node.
@@ -153,6 +161,7 @@ type Eviction struct {
 	Namespace, Name, Workload string
 	Team, ClusterQueue        string
 	Reason, Message           string
+	Since                     *time.Time `json:",omitempty"` // as of a Preemption
 }
 
 // Options are the options of a simulation.
@@ -164,6 +173,8 @@ type Options struct {
 	// end; until then it holds its quota, also through all Cycles. 0: the grace period of its
 	// pods. A negative time: they have ended.
 	EvictionTakes time.Duration
+	// Then are changes that follow the first ones, so that Kueue may decide in between.
+	Then []Change
 	// Ahead makes the changes at a later time, or lets removed nodes return; nil: now, and
 	// they do not.
 	Ahead *Ahead
@@ -171,6 +182,7 @@ type Options struct {
 
 // Run changes the world and compares before and after.
 func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, error) {
+	given := w
 	var later *Later
 	if o.Ahead != nil && !o.Ahead.At.IsZero() {
 		var err error
@@ -190,11 +202,11 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 	if before.settled {
 		base = before.settledWorld()
 	}
-	a, err := change(ctx, base, changes)
+	a, after, tie, err := o.decided(ctx, base, slices.Concat(changes, o.Then))
 	if err != nil {
 		return nil, err
 	}
-	after, tie, err := decided(ctx, a.World, steps, o.EvictionTakes)
+	between, err := o.between(ctx, base, changes, after)
 	if err != nil {
 		return nil, err
 	}
@@ -202,12 +214,12 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 		Schema: Schema, Time: w.Now.UTC().Truncate(time.Second), KueueRules: admission.KueueVersion, Changes: []string{}, Notes: a.notes, RemovedNodes: append([]RemovedNode{}, a.removed...),
 		Settled: after.settled, Loop: after.loop, CyclesRun: after.count, Tie: tie || undecided, Cycles: after.cycles,
 		Before: totals(before), After: totals(after),
-		Preempted: []Preemption{}, Evicted: []Eviction{}, Later: later,
+		Preempted: []Preemption{}, Evicted: []Eviction{}, Later: later, Between: between,
 	}
 	if later != nil {
 		r.Notes = append(r.Notes, Note{Code: AtLater, Later: later, At: w.Now})
 	}
-	for _, c := range changes {
+	for _, c := range slices.Concat(changes, o.Then) {
 		r.Changes = append(r.Changes, fmt.Sprintf("%s %s", c.Kind, c.Text))
 	}
 	r.Notes = append(r.Notes, before.evictionNotes()...)
@@ -226,16 +238,35 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 	if r.PolicyRemedies, err = after.advice(ctx, addedJobs(base, a.World)); err != nil {
 		return nil, err
 	}
+	began := reservedSince(given)
 	for _, e := range after.events {
 		if e.Kind == admission.EventPreempted {
-			r.Preempted = append(r.Preempted, after.preemption(e))
+			p, key := after.preemption(e), types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
+			p.Since, p.RunsAgain = began[key], after.reserves(key)
+			delete(began, key) // it began in the simulation if it is preempted again
+			r.Preempted = append(r.Preempted, p)
 		}
 	}
 	r.Evicted = append(r.Evicted, evictions(base, after)...)
+	for i, e := range r.Evicted {
+		r.Evicted[i].Since = began[types.NamespacedName{Namespace: e.Namespace, Name: e.Workload}]
+	}
 	if o.Ahead != nil && o.Ahead.For > 0 && before.settled && after.settled {
 		r.Window, err = window(ctx, base, before, after, changes, a.gone, o)
 	}
 	return r, err
+}
+
+// reservedSince returns when Kueue reserved the quota of the workloads that have some.
+func reservedSince(w World) map[types.NamespacedName]*time.Time {
+	out := map[types.NamespacedName]*time.Time{}
+	for _, wl := range all[*kueue.Workload](w) {
+		if wl.Status.Admission != nil {
+			since := remedy.ReservedSince(wl)
+			out[keyOf(wl)] = &since
+		}
+	}
+	return out
 }
 
 // ties is how often a world with fair sharing is run to find out whether Kueue is
@@ -307,7 +338,7 @@ func evictions(base World, r *result) []Eviction {
 		}
 		queue := string(w.Status.Admission.ClusterQueue)
 		if c := apimeta.FindStatusCondition(s.object.Status.Conditions, kueue.WorkloadEvicted); c != nil && c.Status == metav1.ConditionTrue {
-			out = append(out, Eviction{w.Namespace, JobName(w), w.Name, quota.TeamOf(queue), queue, c.Reason, c.Message})
+			out = append(out, Eviction{Namespace: w.Namespace, Name: JobName(w), Workload: w.Name, Team: quota.TeamOf(queue), ClusterQueue: queue, Reason: c.Reason, Message: c.Message})
 		}
 	}
 	return out

@@ -208,6 +208,12 @@ func (s *JobState) reserves() bool {
 	return s.State == Admitted || s.State == QuotaReserved || s.State == WaitsForNodes || s.State == Evicting
 }
 
+// reserves reports whether a workload has quota after the run.
+func (r *result) reserves(k types.NamespacedName) bool {
+	s := r.states[k]
+	return s != nil && s.reserves()
+}
+
 // beyond is what a job holds beyond the quota of its own queue.
 type beyond struct{ borrowed, over []Amount }
 

@@ -3,8 +3,9 @@
 //
 // The names of resources and attributes are those of the awscc provider, which derives them
 // from AWS::SageMaker::ComputeQuota and AWS::SageMaker::ClusterSchedulerConfig:
-// MemoryInGiB becomes memory_in_gi_b, VCpu v_cpu. The tests compare them with
-// testdata/attributes.txt.
+// MemoryInGiB becomes memory_in_gi_b, VCpu v_cpu. The tests apply the provider's rule to the
+// CloudFormation names in testdata/properties.txt. Its result is that of the provider's
+// documentation for the cluster policy; the page of the compute quota was not found.
 package terraform
 
 import (

@@ -3,8 +3,10 @@ package terraform
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -79,19 +81,74 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func attributesOf(t *testing.T) map[string][]string {
+// listed returns the lines of a file in testdata: their words by the first one.
+func listed(t *testing.T, file string) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/attributes.txt")
+	text, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := map[string][]string{}
 	for line := range strings.Lines(string(text)) {
 		if words := strings.Fields(line); len(words) > 1 && words[0] != "#" {
-			out[words[0]] = words[1:]
+			out[words[0]] = append(out[words[0]], words[1:]...)
 		}
 	}
 	return out
+}
+
+// fromProperties are the resources that the awscc provider makes from types of CloudFormation.
+var fromProperties = map[string]string{QuotaType: "AWS::SageMaker::ComputeQuota", PolicyType: "AWS::SageMaker::ClusterSchedulerConfig"}
+
+// attributesOf returns the attributes of the resources, with dots between an object's and its own.
+func attributesOf(t *testing.T) map[string][]string {
+	t.Helper()
+	out := listed(t, "attributes.txt")
+	properties := listed(t, "properties.txt")
+	for resource, of := range fromProperties {
+		var paths []string
+		for _, property := range properties[of] {
+			path := ""
+			for name := range strings.SplitSeq(property, ".") {
+				path = strings.TrimPrefix(path+"."+attributeOf(name), ".")
+				paths = append(paths, path)
+			}
+		}
+		out[resource] = paths
+	}
+	return out
+}
+
+// wordEnds are the places in a CloudFormation name where a word ends for the awscc provider: before a capital after a small
+// letter, and before the last capital of several that a small letter follows (internal/naming/naming.go of
+// hashicorp/terraform-provider-awscc at 04dd387ea44940239c0999ec4ad303d1109196e6).
+var wordEnds = []*regexp.Regexp{regexp.MustCompile("([a-z])([A-Z])"), regexp.MustCompile("([A-Z])([A-Z][a-z])")}
+
+// attributeOf returns the provider's name of a CloudFormation property.
+func attributeOf(property string) string {
+	for _, end := range wordEnds {
+		property = end.ReplaceAllString(property, "${1}_${2}")
+	}
+	return strings.ToLower(property)
+}
+
+// TestNames: the provider's rule makes the names that its documentation has from CloudFormation's, where both are published.
+func TestNames(t *testing.T) {
+	names := map[string]bool{}
+	for _, path := range attributesOf(t)[PolicyType] {
+		names[path[strings.LastIndex(path, ".")+1:]] = true
+	}
+	published := listed(t, "attributes.txt")[PolicyType]
+	slices.Sort(published)
+	if diff := cmp.Diff(published, slices.Sorted(maps.Keys(names))); diff != "" {
+		t.Error(diff)
+	}
+	// Names with several capitals: docs/resources/ecs_capacity_provider of awscc 1.101.0. The other: naming_test.go beside the rule.
+	for property, want := range map[string]string{"MemoryGiBPerVCpu": "memory_gi_b_per_v_cpu", "GlobalReplicationGroupDescription": "global_replication_group_description"} {
+		if got := attributeOf(property); got != want {
+			t.Errorf("%s: %s, want %s", property, got, want)
+		}
+	}
 }
 
 // planOf evaluates the resources of a file as terraform plan does.
@@ -115,14 +172,15 @@ func planOf(t *testing.T, body *hclsyntax.Body, known map[string][]string) []byt
 			if diags.HasErrors() {
 				t.Fatal(diags)
 			}
-			if !slices.Contains(known[kind], a.Name) {
-				t.Errorf("%s has no attribute %s", kind, a.Name)
-			}
 			_ = cty.Walk(v, func(p cty.Path, _ cty.Value) (bool, error) {
-				if step, ok := p[max(len(p)-1, 0):], len(p) > 0; ok {
-					if at, ok := step[0].(cty.GetAttrStep); ok && !slices.Contains(known[kind], at.Name) {
-						t.Errorf("%s has no attribute %s", kind, at.Name)
+				path := a.Name
+				for _, step := range p {
+					if at, ok := step.(cty.GetAttrStep); ok {
+						path += "." + at.Name
 					}
+				}
+				if !slices.Contains(known[kind], path) {
+					t.Errorf("%s has no attribute %s", kind, path)
 				}
 				return true, nil
 			})

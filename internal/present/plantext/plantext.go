@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
@@ -214,7 +215,11 @@ func amounts(s *simulate.TeamState, resource string) []string {
 func Effects(c *plan.Consequences) []string {
 	var out []string
 	for _, p := range c.Preempted {
-		out = append(out, fmt.Sprintf("preempted: %s/%s, for %s (%s)", p.Namespace, p.Name, p.By, words.PreemptionReason(p.Reason)))
+		text := fmt.Sprintf("preempted: %s/%s (%s), for %s (%s)", p.Namespace, p.Name, holder(c, p.Team, p.Since), p.By, words.PreemptionReason(p.Reason))
+		if p.RunsAgain {
+			text += "; starts again"
+		}
+		out = append(out, text)
 	}
 	if len(c.Preempted) == 0 {
 		out = append(out, "nothing is preempted")
@@ -222,7 +227,7 @@ func Effects(c *plan.Consequences) []string {
 	out = limited(out)
 	var evicted, started, nodes, lost []string
 	for _, e := range c.Evicted {
-		evicted = append(evicted, fmt.Sprintf("evicted: %s/%s (%s)", e.Namespace, e.Name, e.Reason))
+		evicted = append(evicted, fmt.Sprintf("evicted: %s/%s (%s; %s)", e.Namespace, e.Name, holder(c, e.Team, e.Since), e.Reason))
 	}
 	for _, j := range c.Started {
 		started = append(started, fmt.Sprintf("starts: %s/%s", j.Namespace, j.Name))
@@ -250,11 +255,34 @@ func Effects(c *plan.Consequences) []string {
 	if c.Tie {
 		out = append(out, "tie: Kueue picks one of several equal outcomes; this is one of them")
 	}
+	if c.Between != nil {
+		out = append(out, between(c.Between))
+	}
 	out = append(out, simulation.ProblemLines(c.Problems)...)
 	for _, n := range c.Notes {
 		out = append(out, "note: "+n.Message)
 	}
 	return out
+}
+
+// between says what happens if Kueue decides between the changes.
+func between(o *simulate.Between) string {
+	var parts []string
+	if n := len(o.Waits); n > 0 {
+		parts = append(parts, words.Some(o.Waits, 4)+" "+words.Verb(n, "waits", "wait"))
+	}
+	if n := len(o.Runs); n > 0 {
+		parts = append(parts, words.Some(o.Runs, 4)+" "+words.Verb(n, "runs", "run"))
+	}
+	return "depends on timing: if Kueue decides before the last change, " + strings.Join(parts, " and ")
+}
+
+// holder says whose a job is and for how long it has had its quota.
+func holder(c *plan.Consequences, team string, since *time.Time) string {
+	if since == nil {
+		return "team " + team
+	}
+	return "team " + team + ", running for " + words.Age(c.Time.Sub(*since))
 }
 
 // never returns why a job can never run: the accelerator that it requests too much of, else Kueue's own words.

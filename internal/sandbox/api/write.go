@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -156,6 +157,15 @@ func (s *Server) update(c *call) error {
 	})
 }
 
+// content returns what the generation of an object counts changes of: all but the metadata and the status.
+func content(m map[string]any) map[string]any {
+	out := maps.Clone(m)
+	for _, k := range []string{"apiVersion", "kind", "metadata", "status"} {
+		delete(out, k)
+	}
+	return out
+}
+
 // replace stores a new version of an object. It keeps the fields that clients cannot
 // change, and does not write an unchanged object.
 func (s *Server) replace(c *call, st *store.Store, old *store.Object, m map[string]any) (*store.Object, error) {
@@ -193,7 +203,7 @@ func (s *Server) replace(c *call, st *store.Store, old *store.Object, m map[stri
 			return nil, err
 		}
 	}
-	if c.res.generation && c.sub == "" && !reflect.DeepEqual(m["spec"], old.Map()["spec"]) {
+	if c.res.generation && c.sub == "" && !reflect.DeepEqual(content(m), content(old.Map())) {
 		n, _ := object.Int(old.Map(), "metadata", "generation")
 		object.Child(m, "metadata")["generation"] = n + 1
 	}
