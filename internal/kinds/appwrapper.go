@@ -234,7 +234,7 @@ var (
 	wrappedContainer = []string{"name", "image", "command", "args", "terminationMessagePath", "terminationMessagePolicy", "imagePullPolicy", "securityContext"}
 )
 
-func wrappedTemplate(t map[string]any) map[string]any {
+func wrappedTemplate(_ map[string]any, _ string, t map[string]any) map[string]any {
 	from, _ := t["spec"].(map[string]any)
 	spec := only(from, wrappedSpec)
 	for _, list := range []string{"initContainers", "containers"} {

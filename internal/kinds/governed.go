@@ -49,6 +49,5 @@ func governed() []Governed {
 		{Group: "apps", Kind: "ReplicaSet", Templates: template},
 		{Group: "apps", Kind: "DaemonSet", Templates: template},
 		{Group: "batch", Kind: "CronJob", Templates: [][]string{path("spec.jobTemplate.spec.template")}, QueueAt: path("spec.jobTemplate"), Makes: &BatchJob},
-		{Group: "sparkoperator.k8s.io", Kind: "SparkApplication"},
 	}
 }

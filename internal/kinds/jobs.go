@@ -14,8 +14,9 @@ type Job struct {
 	// PodLabelFrom is given, the text that it leads to in the object (PodSelector).
 	PodLabel     string
 	PodLabelFrom []string
-	// SelectorAt leads to the labels that select a job's pods, for kinds that name them.
-	SelectorAt []string
+	// SelectorAt leads to the labels that select a job's pods, for kinds that name them, and
+	// SelectorText to a label selector as a text.
+	SelectorAt, SelectorText []string
 	// Itself: the object is the pod.
 	Itself bool
 	// OnePod: Kueue makes a Workload of each pod, owned by the pod.
@@ -30,8 +31,10 @@ type Job struct {
 	// RolesOf finds the roles of one object, for kinds whose objects contain others. They
 	// have no Roles.
 	RolesOf func(object map[string]any) []Role
-	// Seen is what Kueue sees of a pod template, nil where it sees all.
-	Seen func(template map[string]any) map[string]any
+	// Form is how objects without pod templates describe their pods; they have no Roles.
+	Form *Form
+	// Seen is what Kueue sees of the pod template of a role, nil where it sees all.
+	Seen func(object map[string]any, role string, template map[string]any) map[string]any
 	// Assign stores what Kueue adds to the pods of each pod set (metadata and spec fields of
 	// a pod), and removes it again without infos, for kinds that keep it apart from their
 	// templates. It reports whether the object changed.
@@ -121,6 +124,8 @@ const (
 // Status says where a status of no common style is: in a word, or in the number of pods
 // that are ready.
 type Status struct {
+	// True are condition types, for kinds without a word: the first that is true is the word.
+	True []string
 	// Word leads to the word, and Words are those that the operator uses, by what they
 	// mean, the usual one first. Waits is the word of a suspended job, "" where there is none.
 	Word  []string
@@ -146,6 +151,19 @@ func (s Status) PhaseOf(word string) Phase {
 		}
 	}
 	return Starting
+}
+
+// WordIn returns the word of the operator in an object, "" where there is none.
+func (s Status) WordIn(object map[string]any) string {
+	for _, name := range s.True {
+		list, _ := lookup(object, path("status.conditions")).([]any)
+		for _, c := range list {
+			if Text(c, "type") == name && Text(c, "status") == "True" {
+				return name
+			}
+		}
+	}
+	return Text(object, s.Word...)
 }
 
 // Numbers has the labels that give a pod's role and its number there.
@@ -213,7 +231,8 @@ func path(s string) []string { return strings.Split(s, ".") }
 // Jobs returns every job kind, in the order people should see them.
 func Jobs() []Job {
 	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TrainJob, TFJob, XGBoostJob, JAXJob, PaddleJob,
-		RayService, DeploymentKind, StatefulSetKind, LeaderWorkerSet, PodKind, AppWrapper, Notebook}
+		RayService, DeploymentKind, StatefulSetKind, LeaderWorkerSet, PodKind, AppWrapper, Notebook,
+		SparkApplication, Workspace, InferenceEndpointConfig, JumpStartModel}
 }
 
 // Installed reports an API group that an operator brings, so that a cluster may not serve
@@ -403,6 +422,9 @@ func (j Job) WorkloadSelector(uid string) string {
 func (j Job) PodSelector(object map[string]any) string {
 	if name := Text(object, "metadata", "name"); j.Itself && name != "" {
 		return "metadata.name=" + name
+	}
+	if text := Text(object, j.SelectorText...); text != "" {
+		return text
 	}
 	if selects, ok := lookup(object, j.SelectorAt).(map[string]any); ok && len(j.SelectorAt) > 0 {
 		var out []string

@@ -72,7 +72,7 @@ func TestTheTable(t *testing.T) {
 		}
 	}
 	for _, j := range Jobs() {
-		if j.PodLabel == "" && len(j.SelectorAt) == 0 && !j.Itself || len(j.Roles) == 0 && j.RolesOf == nil && j.Runtime == nil || j.Operator == "" || !j.Namespaced {
+		if j.PodLabel == "" && len(j.SelectorAt)+len(j.SelectorText) == 0 && !j.Itself || len(j.Roles) == 0 && j.RolesOf == nil && j.Runtime == nil && j.Form == nil || j.Operator == "" || !j.Namespaced {
 			t.Errorf("%s lacks something: %+v", j.Kind, j)
 		}
 		for _, r := range j.Roles {

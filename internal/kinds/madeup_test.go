@@ -36,7 +36,7 @@ func TestDescription(t *testing.T) {
 // Every kind says what commands read of it.
 func TestDescriptionsAreComplete(t *testing.T) {
 	for _, k := range Jobs() {
-		if k.Style == "" || k.PodLabel == "" && len(k.SelectorAt) == 0 && !k.Itself || len(k.Roles) == 0 && k.RolesOf == nil && k.Runtime == nil || k.Operator == "" {
+		if k.Style == "" || k.PodLabel == "" && len(k.SelectorAt)+len(k.SelectorText) == 0 && !k.Itself || len(k.Roles) == 0 && k.RolesOf == nil && k.Runtime == nil && k.Form == nil || k.Operator == "" {
 			t.Errorf("%s lacks a part: %+v", k.Kind, k)
 		}
 		if Installed(k.Group) == (k.Operator == Kubernetes) {

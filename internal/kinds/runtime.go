@@ -83,11 +83,22 @@ func WithoutChild(object map[string]any) map[string]any {
 	return out
 }
 
-// Unfold adds the outline of its child to a job whose kind has a runtime, for changes of
+// shape is how the objects of a kind without pod templates of its own describe their pods.
+func (j Job) shape() (child *Job, outline func(map[string]any) map[string]any, fold func(job, child map[string]any) error) {
+	switch {
+	case j.Runtime != nil:
+		return j.Runtime.Child, j.Runtime.Outline, j.Runtime.Fold
+	case j.Form != nil:
+		return j.Form.job(), j.Form.outline, j.Form.fold
+	}
+	return nil, nil, nil
+}
+
+// Unfold adds the outline of its pods to a job without pod templates, for changes of
 // the pods, and Fold puts the changes into the job. Jobs of other kinds stay as they are.
 func (j Job) Unfold(object map[string]any) {
-	if j.Runtime != nil {
-		object[childKey] = j.Runtime.Outline(object)
+	if _, outline, _ := j.shape(); outline != nil {
+		object[childKey] = outline(object)
 	}
 }
 
@@ -99,17 +110,19 @@ func (j Job) Fold(object map[string]any) error {
 		return nil
 	}
 	delete(object, childKey)
-	return j.Runtime.Fold(object, child)
+	_, _, fold := j.shape()
+	return fold(object, child)
 }
 
 // Whole returns the object that has the parts of a job: its child, or the outline of one,
-// for kinds with a runtime, and else the object itself.
+// for kinds without pod templates, and else the object itself.
 func (j Job) Whole(object map[string]any) (Job, map[string]any) {
+	child, outline, _ := j.shape()
 	switch {
-	case j.Runtime == nil:
+	case child == nil:
 		return j, object
 	case ChildOf(object) != nil:
-		return *j.Runtime.Child, ChildOf(object)
+		return *child, ChildOf(object)
 	}
-	return *j.Runtime.Child, j.Runtime.Outline(object)
+	return *child, outline(object)
 }

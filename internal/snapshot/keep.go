@@ -136,7 +136,7 @@ var jobStatus = only("startTime", "completionTime", "endTime", "active", "ready"
 func job(k kinds.Job) fields {
 	f := fields{"metadata": metadata, "spec": jobSpec, "status": jobStatus}
 	d := k.Status
-	for _, path := range [][]string{k.SuspendPath, k.PodLabelFrom, k.SelectorAt, d.Word, d.Ready, d.Wanted, d.Reason, d.Message, d.Since, d.Ended} {
+	for _, path := range [][]string{k.SuspendPath, k.PodLabelFrom, k.SelectorAt, k.SelectorText, d.Word, d.Ready, d.Wanted, d.Reason, d.Message, d.Since, d.Ended} {
 		if len(path) > 0 {
 			f = f.with(at(path, nil))
 		}
@@ -146,6 +146,13 @@ func job(k kinds.Job) fields {
 	}
 	if k.RolesOf != nil {
 		f = f.with(wrapper())
+	}
+	if k.Form != nil {
+		k.Form.Fields(func(path, pod []string) {
+			if kept, known := podTemplate.below(pod); known {
+				f = f.with(at(path, kept))
+			}
+		})
 	}
 	for _, r := range k.Roles {
 		part := only("spares", "restartPolicy", "minReplicas", "maxReplicas")

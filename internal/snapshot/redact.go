@@ -51,6 +51,26 @@ func at(path []string, f fields) fields {
 	return f
 }
 
+// below returns the entry that a path leads to, and whether there is one.
+func (f fields) below(path []string) (fields, bool) {
+	if len(path) == 0 {
+		return nil, true
+	}
+	for _, key := range path {
+		if f.isWhole() {
+			return f, true
+		}
+		next, known := f[key]
+		if !known {
+			if next, known = f["*"]; !known {
+				return nil, false
+			}
+		}
+		f = next
+	}
+	return f, true
+}
+
 // prune returns what the allow-list keeps of a value; ok is false for nothing.
 func (f fields) prune(v any) (kept any, ok bool) {
 	if f.isWhole() {

@@ -95,7 +95,7 @@ func (j *Job) childStatus(object map[string]any) {
 // describe reads the status by the kind's description.
 func (j *Job) describe(object map[string]any) {
 	s := j.Kind.Status
-	j.Phase = kinds.Text(object, s.Word...)
+	j.Phase = s.WordIn(object)
 	if text := kinds.Text(object, s.Reason...); text != "" {
 		j.Reason = text
 	}

@@ -346,7 +346,7 @@ func TestServedJobs(t *testing.T) {
 	if err != nil || strings.Join(names, ", ") != "MPIJob kubeflow.org/v2beta1, Job batch/v1, RayJob ray.io/v1, RayCluster ray.io/v1, RayService ray.io/v1, Deployment apps/v1, StatefulSet apps/v1, Pod v1" {
 		t.Errorf("got %v, %v", names, err)
 	}
-	if c.Requests() != 7 {
+	if c.Requests() != 10 {
 		t.Errorf("%d requests, want one a group", c.Requests())
 	}
 	f = &cluster{t: t, lists: map[string]string{"/apis/ray.io": "500"}}

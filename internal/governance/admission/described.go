@@ -23,6 +23,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
+// ErrPodsElsewhere is returned (wrapped) for a job that does not say what its pods need.
+var ErrPodsElsewhere = errors.New("it does not say what its pods need")
+
 // describedJob is a job of a kind whose integration of Kueue's is not linked, by the
 // kind's description: HyperPodPyTorchJob, which Kueue knows only as an external framework
 // whose operator makes the Workload, and the kinds whose integrations link too much.
@@ -58,14 +61,14 @@ func (j *describedJob) suspend(on bool) {
 
 func (j *describedJob) Suspend() { j.suspend(true) }
 
-// parts returns the parts of the job with their typed pod templates.
-func (j *describedJob) parts() ([]kinds.Part, []corev1.PodTemplateSpec, error) {
+// parts returns the parts of the job with their typed pod templates, whole or as Kueue sees them.
+func (j *describedJob) parts(seen bool) ([]kinds.Part, []corev1.PodTemplateSpec, error) {
 	parts := j.kind.Parts(j.Unstructured.Object)
 	out := make([]corev1.PodTemplateSpec, len(parts))
 	for i, p := range parts {
 		t := p.Template
-		if j.kind.Seen != nil {
-			t = j.kind.Seen(t)
+		if seen && j.kind.Seen != nil {
+			t = j.kind.Seen(j.Unstructured.Object, p.Name, t)
 		}
 		data, err := json.Marshal(t)
 		if err == nil {
@@ -80,13 +83,16 @@ func (j *describedJob) parts() ([]kinds.Part, []corev1.PodTemplateSpec, error) {
 
 // PodSets makes one pod set of each part.
 func (j *describedJob) PodSets(context.Context, client.Client) ([]kueue.PodSet, error) {
-	parts, templates, err := j.parts()
+	parts, templates, err := j.parts(true)
 	if err != nil {
 		return nil, err
 	}
+	if len(parts) == 0 && j.kind.PodsElsewhere(j.Unstructured.Object) {
+		return nil, ErrPodsElsewhere
+	}
 	if len(parts) == 0 {
 		var at []string
-		if j.kind.RolesOf != nil {
+		if j.kind.RolesOf != nil || j.kind.Form != nil {
 			return nil, errors.New("it has no pods")
 		}
 		for _, r := range j.kind.Roles {
@@ -128,7 +134,10 @@ func given[T comparable](v T) *T {
 // edit changes the pod templates and writes back what changed, so that fields that this
 // program does not know stay as they are.
 func (j *describedJob) edit(n int, change func(i int, t *corev1.PodTemplateSpec) (bool, error)) (bool, error) {
-	parts, templates, err := j.parts()
+	if j.kind.Form != nil {
+		j.kind.Unfold(j.Unstructured.Object)
+	}
+	parts, templates, err := j.parts(false)
 	if err != nil {
 		return false, err
 	}
@@ -162,6 +171,9 @@ func (j *describedJob) edit(n int, change func(i int, t *corev1.PodTemplateSpec)
 				}
 			}
 		}
+	}
+	if j.kind.Form != nil {
+		return touched, j.kind.Fold(j.Unstructured.Object)
 	}
 	return touched, nil
 }

@@ -61,8 +61,10 @@ const (
 	ResourceQuotaInUse   = "ResourceQuotaInUse"
 	PodSecurity          = "PodSecurity"
 	// NoRuntime and RuntimeUnread are about the object with the templates of the pods.
-	NoRuntime       = "NoRuntime"
-	RuntimeUnread   = "RuntimeUnread"
+	NoRuntime     = "NoRuntime"
+	RuntimeUnread = "RuntimeUnread"
+	// PodsElsewhere: the object does not say what its pods need.
+	PodsElsewhere   = "PodsElsewhere"
 	VolumeElsewhere = "VolumeElsewhere"
 )
 
@@ -90,8 +92,8 @@ func (v *Verdict) conclude() {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
 	for _, s := range v.Submission {
-		if s.Code == RuntimeUnread {
-			worse(Unknown, NotReadable, RuntimeUnread)
+		if s.Code == RuntimeUnread || s.Code == PodsElsewhere {
+			worse(Unknown, NotReadable, s.Code)
 		}
 		if s.Status != StatusFailed {
 			continue

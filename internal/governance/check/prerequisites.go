@@ -50,6 +50,9 @@ func (c *Checker) prerequisites(r *Request, v *Verdict) {
 // runtime adds a step for a job whose runtime is not known, and so its pods.
 func (c *Checker) runtime(r *Request, v *Verdict) {
 	k, _ := kinds.JobFor(kinds.Text(r.Object, "apiVersion"), kinds.Text(r.Object, "kind"))
+	if k.PodsElsewhere(r.Object) {
+		v.Submission = append(v.Submission, Step{Check: "Pods", Status: StatusUnknown, Code: PodsElsewhere, Kind: k.Kind})
+	}
 	if k.Runtime == nil || kinds.ChildOf(r.Object) != nil {
 		return
 	}

@@ -188,7 +188,7 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 	switch {
 	case errors.Is(err, admission.ErrNotManaged):
 		return &kueue.Workload{ObjectMeta: objectMeta(v.Job)}, nil
-	case errors.Is(err, admission.ErrNoRuntime): // a step says so
+	case errors.Is(err, admission.ErrNoRuntime), errors.Is(err, admission.ErrPodsElsewhere): // a step says so
 		return &kueue.Workload{ObjectMeta: objectMeta(v.Job), Spec: kueue.WorkloadSpec{
 			QueueName: kueue.LocalQueueName(kinds.Text(object, "metadata", "labels", kinds.QueueLabel))}}, nil
 	case err != nil && !errors.Is(err, admission.ErrUnknownJob) && noPods(object):

@@ -52,6 +52,14 @@ func Of(k kinds.Job) reflect.Type {
 		return reflect.TypeFor[leaderWorkerSet]()
 	case kinds.Notebook.FullName():
 		return reflect.TypeFor[notebook]()
+	case kinds.SparkApplication.FullName():
+		return reflect.TypeFor[sparkApplication]()
+	case kinds.Workspace.FullName():
+		return reflect.TypeFor[workspace]()
+	case kinds.InferenceEndpointConfig.FullName():
+		return reflect.TypeFor[inferenceEndpointConfig]()
+	case kinds.JumpStartModel.FullName():
+		return reflect.TypeFor[jumpStartModel]()
 	case kinds.AppWrapper.FullName():
 		return reflect.TypeFor[wrapper.AppWrapper]()
 	case kinds.Pod.FullName():

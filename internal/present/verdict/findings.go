@@ -220,6 +220,8 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 		return "the job names no runtime, so it has no pods"
 	case check.RuntimeUnread:
 		return fmt.Sprintf("the pods are unknown: %s %s could not be read", strings.ToLower(s.Kind), s.Name)
+	case check.PodsElsewhere:
+		return fmt.Sprintf("the pods are unknown: the %s does not say what they need", s.Kind)
 	case check.PullSecretMissing:
 		return fmt.Sprintf("image pull secret %s does not exist%s: the pods cannot pull private images", s.Name, inNamespace(v, s.Kind))
 	case check.ResourceQuotaSmall, check.ResourceQuotaInUse:

@@ -136,6 +136,9 @@ func undecidable(v *check.Verdict) string {
 	if v.Detail == check.RuntimeUnread {
 		return "the runtime with its pods could not be read"
 	}
+	if v.Detail == check.PodsElsewhere {
+		return "the " + v.Job.Kind + " does not say what its pods need"
+	}
 	r, _ := v.UnreadKind()
 	why, team := whyUnread(v, r), v.Job.QueueName()
 	switch v.Quota.Detail {

@@ -60,7 +60,7 @@ func (s *sim) admitted(ctx context.Context, j job) (map[string]any, error) {
 // describedStatus writes the status of a kind by its description.
 func (s *sim) describedStatus(j job, m map[string]any, t tally) {
 	d := j.kind.Status
-	if len(d.Word) > 0 {
+	if len(d.Word)+len(d.True) > 0 {
 		word := ""
 		switch {
 		case j.suspended():
@@ -71,6 +71,13 @@ func (s *sim) describedStatus(j job, m map[string]any, t tally) {
 			word = first(d.Words[kinds.Starting])
 		}
 		setText(m, word, d.Word)
+		for _, name := range d.True {
+			value := "False"
+			if name == word {
+				value = "True"
+			}
+			s.condition(object.Child(m, "status"), name, value, name, "")
+		}
 	}
 	if d.While != "" {
 		value := "False"
@@ -85,6 +92,15 @@ func (s *sim) describedStatus(j job, m map[string]any, t tally) {
 	if at := j.kind.PodLabelFrom; len(at) > 0 && !j.suspended() {
 		for _, p := range s.podsOf(j) { // what its operator made for the pods
 			setText(m, p.Labels[j.kind.PodLabel], at)
+		}
+	}
+	if at := j.kind.SelectorText; len(at) > 0 {
+		for _, p := range s.podsOf(j) {
+			for key, v := range p.Labels {
+				if v == j.o.Name {
+					setText(m, key+"="+v, at)
+				}
+			}
 		}
 	}
 	if len(d.Ready) == 0 {

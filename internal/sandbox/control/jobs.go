@@ -367,7 +367,7 @@ func outcome(j job) string {
 	case kinds.RayNodes:
 		return ""
 	case kinds.Described:
-		switch p := j.kind.Status.PhaseOf(object.Text(j.m(), j.kind.Status.Word...)); {
+		switch p := j.kind.Status.PhaseOf(j.kind.Status.WordIn(j.m())); {
 		case j.kind.Serves:
 			return ""
 		case p == kinds.Succeeded || p == kinds.Failed:

@@ -97,6 +97,8 @@ func (j *View) Roles() []Role {
 			role := Role{Name: name, Part: part, Row: r, Template: template, At: at.Path, PodAt: pod.Path}
 			if j.Kind.Runtime != nil { // places in the child are not in the manifest
 				role.At, role.PodAt = "spec", "spec.trainer"
+			} else if j.Kind.Form != nil {
+				role.PodAt = role.At
 			}
 			role.Trains = name != "head" && (name != "Launcher" || Inner(j.Object, "spec")["runLauncherAsWorker"] == true)
 			out = append(out, role)

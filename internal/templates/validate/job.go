@@ -28,13 +28,16 @@ func (f *Faults) checkJob(j *jobobject.View) {
 		}
 	}
 	roles := j.Roles()
+	if len(roles) == 0 && j.Kind.PodsElsewhere(j.Object) {
+		return
+	}
 	if len(roles) == 0 {
 		f.add("spec", errs.Usagef("the %s has no pods", j.Kind.Kind), Below)
 		return
 	}
 	for _, r := range roles {
-		// A group of Ray workers, or of a JobSet's jobs, may be empty.
-		if path := r.Row.Replicas; len(path) == 1 && len(r.Row.Times) == 0 {
+		// A group of Ray workers, or of a JobSet's jobs, may be empty, and so may the pods of a stopped Workspace.
+		if path := r.Row.Replicas; len(path) == 1 && len(r.Row.Times) == 0 && j.Kind.Form == nil {
 			if n, ok := manifest.Count(r.Part[path[0]]); ok && n < 1 {
 				f.add(manifest.JoinPath(r.At, path[0]), errs.Usagef("invalid %s %d of %s: must be at least 1", path[0], n, r.Name))
 			}
