@@ -9,6 +9,7 @@ var HyperPodPyTorchJob = Job{
 	PodLabel:    "HPJob",
 	SuspendPath: path("spec.runPolicy.suspend"),
 	Roles:       []Role{{Path: path("spec.replicaSpecs.*"), NameKey: "name", Replicas: path("replicas"), Template: path("template"), Spares: path("spares")}},
+	External:    true,
 	Operator:    "HyperPod training operator",
 	Style:       Training,
 	launch: &Launch{Program: "hyperpodrun", Meets: ByOperator, Tasks: path("spec.nprocPerNode"), TasksText: true, Elastic: ElasticSteps,

@@ -48,6 +48,10 @@ type Job struct {
 	// NeedsQueue: the kind also serves things that are not training jobs, so only
 	// objects with a queue label count as jobs (batch Job, RayCluster).
 	NeedsQueue bool
+	// External: Kueue knows the kind only as an external framework; its operator makes the Workloads.
+	External bool
+	// Gate is the feature gate of Kueue, off by default, without which it does not govern the kind.
+	Gate string
 	// Operator names what has to be installed for the kind to be served.
 	Operator string
 	// Style is how the operator reports the status.

@@ -68,6 +68,7 @@ func All() []Resource {
 	}
 	return append(out,
 		Namespace, Node, Event, ConfigMap, LimitRange, ServiceAccount, Service, PriorityClass, RuntimeClass,
+		DeviceClass, ResourceSlice, ResourceClaimTemplate,
 		ClusterQueue, LocalQueue, Cohort, ResourceFlavor, Topology, AdmissionCheck, WorkloadPriorityClass, Workload,
 		SelfSubjectAccessReview)
 }
@@ -103,7 +104,7 @@ var (
 	ResourceQuota         = Resource{Version: "v1", Plural: "resourcequotas", Kind: "ResourceQuota", Namespaced: true, Short: []string{"quota"}}
 	RuntimeClass          = Resource{Group: "node.k8s.io", Version: "v1", Plural: "runtimeclasses", Kind: "RuntimeClass"}
 
-	// What counts the devices of resource claims. They are not in All either.
+	// What counts the devices of resource claims.
 	DeviceClass           = Resource{Group: "resource.k8s.io", Version: "v1", Plural: "deviceclasses", Kind: "DeviceClass"}
 	ResourceSlice         = Resource{Group: "resource.k8s.io", Version: "v1", Plural: "resourceslices", Kind: "ResourceSlice"}
 	ResourceClaimTemplate = Resource{Group: "resource.k8s.io", Version: "v1", Plural: "resourceclaimtemplates", Kind: "ResourceClaimTemplate", Namespaced: true}

@@ -7,7 +7,12 @@ import (
 )
 
 // SparkApplication is the kind of the Spark operator (v1beta2): a driver and its executors.
-// Kueue governs it with its feature gate SparkApplicationIntegration.
+//
+// Kueue (v0.19.2) does not see the node labels of the whole application (spec.nodeSelector): it
+// chooses flavors without them, moves them to the driver and the executors when it starts the
+// application, and loses them when it suspends it again, because it restores these two from pod
+// sets without them (RunWithPodSetsInfo, RestorePodSetsInfo; the comparison with Kueue in
+// governance/admission/oracle shows it).
 //
 // Sources: pkg/controller/jobs/sparkapplication of Kueue v0.19; api/v1beta2 and
 // internal/webhook of the Spark operator v2.5.
@@ -16,6 +21,7 @@ var SparkApplication = Job{
 		Namespaced: true, Short: []string{"sparkapp"}},
 	PodLabel:    "sparkoperator.k8s.io/app-name",
 	SuspendPath: path("spec.suspend"),
+	Gate:        "SparkApplicationIntegration",
 	Form:        &Form{parts: []formPart{sparkPart(sparkDriver), sparkPart(sparkExecutor)}},
 	Operator:    "Spark operator",
 	Style:       Described,

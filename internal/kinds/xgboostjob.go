@@ -1,4 +1,4 @@
 package kinds
 
 // XGBoostJob is Kubeflow's kind for XGBoost.
-var XGBoostJob = mastered(kubeflow("XGBoostJob", "xgboostjobs", "xgbReplicaSpecs", "xgboost"))
+var XGBoostJob = oneMaster(mastered(kubeflow("XGBoostJob", "xgboostjobs", "xgbReplicaSpecs", "xgboost")))

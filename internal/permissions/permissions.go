@@ -97,6 +97,8 @@ func Commands() []Command {
 		all(kueueGroup, "workloadpriorityclasses", list), all(kueueGroup, "topologies", list), all(kueueGroup, "admissionchecks", list),
 		all("", "nodes", list), all("", "pods", list), all("", "namespaces", list), all("", "limitranges", list), all(kueueGroup, "localqueues", list), all(kueueGroup, "workloads", list),
 		all("scheduling.k8s.io", "priorityclasses", list), all("node.k8s.io", "runtimeclasses", list), in("", "configmaps", "get"), in("apps", "deployments", "get"),
+		all(kinds.DeviceClass.Group, kinds.DeviceClass.Plural, list), all(kinds.ResourceSlice.Group, kinds.ResourceSlice.Plural, list),
+		all(kinds.ResourceClaimTemplate.Group, kinds.ResourceClaimTemplate.Plural, list), in(kinds.ResourceClaimTemplate.Group, kinds.ResourceClaimTemplate.Plural, list),
 	}
 	reasons := []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list), all(kueueGroup, "localqueues", list), all(kueueGroup, "workloads", list),
 		all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list), in("", "configmaps", "get")}

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
@@ -50,6 +51,7 @@ func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) 
 	wg.Go(func() { l.manager(ctx, kinds.Deployment, managerDeployment) })
 	wg.Wait()
 	l.follow(ctx)
+	devices := l.devices(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -59,7 +61,7 @@ func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) 
 	info := Info{
 		Kind: fileKind, Format: fileFormat, Taken: o.Now.UTC().Truncate(time.Second), By: o.By,
 		Server: c.Server(), Context: o.Context, Namespace: o.ContextNamespace, Scope: o.Namespace,
-		Namespaces: l.r.Fallback(),
+		Namespaces: l.r.Fallback(), Devices: devices,
 	}
 	info.Unread = l.r.Missing()
 	for _, m := range info.Unread {
@@ -75,8 +77,16 @@ func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) 
 func captured() []kinds.Resource {
 	return slices.DeleteFunc(kinds.All(), func(r kinds.Resource) bool {
 		_, ok := allowed()[r.FullName()]
-		return !ok || managers(r) != "" && selector(r) == ""
+		return !ok || managers(r) != "" && selector(r) == "" || counts(r.FullName())
 	})
+}
+
+// counting are the kinds that Kueue counts the devices of resource claims by.
+var counting = []kinds.Resource{kinds.DeviceClass, kinds.ResourceSlice, kinds.ResourceClaimTemplate}
+
+// counts reports one of them, by plural.group.
+func counts(resource string) bool {
+	return slices.ContainsFunc(counting, func(r kinds.Resource) bool { return r.FullName() == resource })
 }
 
 // selector selects the objects of a kind that belongs to a snapshot, "" for all: services
@@ -240,6 +250,28 @@ func (l *capture) follow(ctx context.Context) {
 	l.byName(ctx, kinds.ResourceFlavor, flavors)
 	l.byName(ctx, kinds.Topology, l.names(kinds.ResourceFlavor, "spec", "topologyName"))
 	l.byName(ctx, kinds.WorkloadPriorityClass, l.names(kinds.Workload, "spec", "priorityClassRef", "name"))
+}
+
+// devices reads what Kueue counts the devices of resource claims by, where its configuration maps device classes. It
+// reports whether it did. Selectors and mappings name classes, devices and attributes in expressions, which no pseudonyms
+// replace, so a snapshot with pseudonyms has none of it.
+func (l *capture) devices(ctx context.Context) bool {
+	if l.o.Pseudonyms || !l.mapsDevices() {
+		return false
+	}
+	var wg crash.Group
+	for _, r := range counting {
+		wg.Go(func() { l.keep(r, reader.Read(ctx, l.r, l.kind(r))) })
+	}
+	wg.Wait()
+	return true
+}
+
+// mapsDevices reports whether Kueue's configuration maps device classes to resources.
+func (l *capture) mapsDevices() bool {
+	data := object.Map(l.found[kinds.ConfigMap.FullName()][store.Key{Namespace: managerNamespace, Name: managerConfig}], "data")
+	cfg, err := admission.ConfigFrom([]byte(object.Text(data, state.ManagerConfigKey)))
+	return err == nil && len(cfg.DeviceClasses) > 0
 }
 
 // usualQueues returns the names that task governance gives the ClusterQueues of teams,

@@ -209,6 +209,12 @@ var allowed = sync.OnceValue(func() map[string]fields {
 		kinds.RuntimeClass.FullName():  {"metadata": metadata, "overhead": {"podFixed": {"*": nil}}},
 		kinds.ConfigMap.FullName():     {"metadata": metadata, "data": {"*": nil}},
 
+		// Configurations of drivers, in classes and claims, are not kept: they can hold anything.
+		kinds.DeviceClass.FullName():   {"metadata": metadata, "spec": only("extendedResourceName").with(fields{"selectors": whole})},
+		kinds.ResourceSlice.FullName(): {"metadata": metadata, "spec": whole},
+		kinds.ResourceClaimTemplate.FullName(): {"metadata": metadata, "spec": {"spec": {"devices": {
+			"requests": whole, "constraints": whole}}}},
+
 		kinds.WorkloadPriorityClass.FullName(): class,
 		kinds.Workload.FullName():              workload,
 	}

@@ -180,6 +180,9 @@ func (s *Snapshot) lacks(resource, namespace string) (Missing, bool) {
 	if r := s.Info.Scope; r != "" && namespace != r && namespaced(resource) {
 		return Missing{Resource: resource, Namespace: namespace, Reason: NotCaptured}, true
 	}
+	if counts(resource) && !s.Info.Devices && len(s.raw[resource]) == 0 {
+		return Missing{Resource: resource, Reason: NotInFile}, true
+	}
 	return Missing{}, false
 }
 

@@ -46,6 +46,8 @@ type Info struct {
 	// KueueAPI is the version of Kueue's API that the cluster served; the objects are
 	// kept at the newest one that is understood.
 	KueueAPI string `json:"kueueApi,omitempty"`
+	// Devices reports that what counts the devices of resource claims was read.
+	Devices bool `json:"devices,omitempty"`
 	// ResourceVersion is the newest one of any object.
 	ResourceVersion int64 `json:"resourceVersion"`
 	// Missing is what could not be read.

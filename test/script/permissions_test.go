@@ -32,7 +32,7 @@ var uses = map[string][]string{
 	"dashboard":                       {"dashboard", "dashboard --prometheus SERVER"},
 	"delete-template":                 {"* delete-template t1", "* delete-template kueue-manager-config"},
 	"exec":                            {"* exec vit-huge -- true"},
-	"explain-job":                     {"explain-job vit-huge"},
+	"explain-job":                     {"explain-job vit-huge", "explain-job vit-huge" + withDevices},
 	"get-job":                         {"get-job vit-huge", "get-job vit-huge --verbose", "get-job vit-huge --prometheus SERVER"},
 	"get-log":                         {"* get-log vit-huge"},
 	"get-queue":                       {"get-queue", "get-queue researchers --assume-duration 1h"},
@@ -126,6 +126,10 @@ func requestsOf(t *testing.T, line string) []request {
 	if strings.Contains(line, "--upload-pvc") {
 		createClaim(t, server.URL)
 	}
+	line, devices := strings.CutSuffix(line, withDevices)
+	if devices {
+		mapDevices(t, server.URL)
+	}
 	if strings.Contains(line, "--prometheus SERVER") {
 		line = strings.ReplaceAll(line, "SERVER", busyAccelerators(t))
 	}
@@ -195,6 +199,28 @@ func createClaim(t *testing.T, server string) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusCreated {
+		t.Fatal(answer.Status)
+	}
+}
+
+// withDevices ends a run on a cluster whose Kueue counts the devices of resource claims.
+const withDevices = " # devices"
+
+// mapDevices adds a mapping of device classes to Kueue's configuration.
+func mapDevices(t *testing.T, server string) {
+	t.Helper()
+	patch := `{"data":{"controller_manager_config.yaml":"fairSharing: {}\nresources: {deviceClassMappings: [{name: example.com/gpu, deviceClassNames: [gpu.example.com]}]}\n"}}`
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, server+"/api/v1/namespaces/kueue-system/configmaps/kueue-manager-config", strings.NewReader(patch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/merge-patch+json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
 		t.Fatal(answer.Status)
 	}
 }

@@ -1,8 +1,10 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
@@ -23,6 +25,9 @@ func (v *Verdict) Totals() []Amount {
 			out[i].Amount += r.Amount
 		}
 	}
+	slices.SortStableFunc(out, func(a, b Amount) int {
+		return cmp.Compare(kinds.ResourceRank(a.Resource), kinds.ResourceRank(b.Resource))
+	})
 	return out
 }
 

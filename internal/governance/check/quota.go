@@ -31,6 +31,10 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 		q.Status, q.Skipped = StatusNotApplicable, NoKueue
 		c.podSets(wl, nil, v)
 		return nil, nil
+	case !c.governed(v):
+		q.Status, q.Skipped = StatusNotApplicable, NotGoverned
+		c.podSets(wl, nil, v)
+		return nil, nil
 	case wl.Spec.QueueName == "":
 		q.Status, q.Skipped = StatusNotApplicable, NoQueue
 		if c.rules.Manages(c.In, wl.Namespace) {
@@ -95,6 +99,22 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 		q.Preempts = append(q.Preempts, e)
 	}
 	return &d, nil
+}
+
+// governed reports whether Kueue governs the kind of a new job, and notes what that assumes.
+func (c *Checker) governed(v *Verdict) bool {
+	k, ok := kinds.JobNamed(v.Job.Kind)
+	if !ok || v.Existing != nil {
+		return true
+	}
+	governs, gate := c.rules.Governs(k)
+	switch {
+	case governs && gate:
+		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.GateAssumed, Gate: k.Gate, Kind: k.Kind})
+	case !governs:
+		v.Quota.GateOff = gate
+	}
+	return governs
 }
 
 // differences names what the cluster's version of Kueue may decide in another way.

@@ -86,7 +86,16 @@ type Request struct {
 
 // Check returns the verdict on a job. It fails for a manifest that it cannot use: an
 // unsupported kind, or fields that do not fit the kind.
-func (c *Checker) Check(ctx context.Context, r Request) (_ *Verdict, err error) {
+func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
+	v, err := c.whole(ctx, r)
+	if err != nil || r.Workload != nil {
+		return v, err
+	}
+	return c.apart(ctx, &r, v)
+}
+
+// whole returns the verdict on a job as one workload.
+func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) {
 	v := &Verdict{Schema: Schema, Time: c.In.Taken.UTC().Truncate(time.Second), Complete: !c.In.Partial(), Submission: r.Steps, Existing: r.Existing, AllHolders: r.AllHolders}
 	if r.Object, err = r.whole(r.Object); err != nil {
 		return nil, unusable(kinds.Text(r.Object, "apiVersion"), v.Job, err)

@@ -72,6 +72,9 @@ type Verdict struct {
 	// Complete is false if something that affects the decision could not be read; see Missing and Rules.Notes.
 	Complete bool
 
+	// Groups is set where Kueue admits the pods of the job in groups, each on its own.
+	Groups *Groups `json:",omitempty"`
+
 	Lint       []lint.Finding
 	Submission []Step
 	Quota      Quota
@@ -245,14 +248,17 @@ type Quota struct {
 	// NotModelled names features that take part in Kueue's decision and that the check
 	// does not follow (ResourceClaims, MultiKueue, ...); the verdict is then Unknown.
 	NotModelled []string `json:",omitempty"`
-	// Skipped is why quota does not apply: NoPods, NoKueue or NoQueue.
+	// Skipped is why quota does not apply: NoPods, NoKueue, NotGoverned or NoQueue.
 	Skipped string `json:"-"`
+	// GateOff: of NotGoverned, the feature gate of the kind is off.
+	GateOff bool `json:"-"`
 }
 
 // Values of Quota.Skipped beside NoQueue.
 const (
-	NoPods  = "NoPods"
-	NoKueue = "NoKueue"
+	NoPods      = "NoPods"
+	NoKueue     = "NoKueue"
+	NotGoverned = "NotGoverned" // Kueue does not govern the kind
 )
 
 // Line is one resource in one flavor of the job's ClusterQueue. Amounts are in

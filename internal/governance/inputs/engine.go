@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // The codes of a Note.
@@ -29,6 +30,8 @@ const (
 	Invalid = "Invalid"
 	// Assumed: something unreadable was made up.
 	Assumed = "Assumed"
+	// GateAssumed: a feature gate that is off by default is taken to be on.
+	GateAssumed = "GateAssumed"
 )
 
 // Note is a reservation about every answer of an engine. Package present/notetext
@@ -55,6 +58,8 @@ type Note struct {
 	Err error `json:"-"`
 	// Assumption is what was made up, of Assumed.
 	Assumption *Assumption `json:"-"`
+	// Gate is the feature gate, and Kind the kind that Kueue governs with it, of GateAssumed.
+	Gate, Kind string `json:"-"`
 }
 
 // Assumption is something made up in place of an object that could not be read.
@@ -83,7 +88,9 @@ type Rules struct {
 	// managed selects the namespaces for which ManagesAll holds; nil: all
 	// (managedJobsNamespaceSelector).
 	managed *metav1.LabelSelector
-	Notes   []Note
+	// frameworks are Kueue's integrations (integrations.frameworks), nil where the configuration names none.
+	frameworks []string
+	Notes      []Note
 }
 
 // Rules reads Kueue's configuration.
@@ -101,9 +108,12 @@ func (in *Inputs) Rules() Rules {
 			var more struct {
 				ManageJobsWithoutQueueName   bool                  `json:"manageJobsWithoutQueueName"`
 				ManagedJobsNamespaceSelector *metav1.LabelSelector `json:"managedJobsNamespaceSelector"`
+				Integrations                 struct {
+					Frameworks []string `json:"frameworks"`
+				} `json:"integrations"`
 			}
 			r.ManagesAll = yaml.Unmarshal([]byte(in.Manager.Data), &more) == nil && more.ManageJobsWithoutQueueName
-			r.managed = more.ManagedJobsNamespaceSelector
+			r.managed, r.frameworks = more.ManagedJobsNamespaceSelector, more.Integrations.Frameworks
 		}
 	} else {
 		note(Note{Code: ConfigurationUnknown, Manager: in.Manager.State})
@@ -136,6 +146,21 @@ func (r *Rules) Manages(in *Inputs, namespace string) bool {
 	}
 	s, err := metav1.LabelSelectorAsSelector(r.managed)
 	return err != nil || s.Matches(of)
+}
+
+// Governs reports whether Kueue governs a kind of jobs, as far as its configuration says: it names the
+// integrations, and it can turn the kind's feature gate off. gate reports that a feature gate decides, which is off by
+// default: it is off, or has to be on and nothing says so. (A Kueue whose integrations include the kind has its
+// gate on: it does not start otherwise.)
+func (r *Rules) Governs(k kinds.Job) (governs, gate bool) {
+	on, set := r.Config.Gates[k.Gate]
+	switch {
+	case k.Gate != "" && set && !on:
+		return false, true
+	case len(r.frameworks) > 0:
+		return k.Governs(r.frameworks), false
+	}
+	return true, k.Gate != "" && !on
 }
 
 // RulesError is about a configuration of Kueue that no engine can have.

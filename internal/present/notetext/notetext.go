@@ -55,6 +55,8 @@ func Note(n inputs.Note) string {
 		return Warning(n.Warning)
 	case inputs.Assumed:
 		return assumption(n.Assumption)
+	case inputs.GateAssumed:
+		return fmt.Sprintf("Kueue governs a %s only with its feature gate %s, which is off by default: assuming that it is on", n.Kind, n.Gate)
 	}
 	return n.Code
 }

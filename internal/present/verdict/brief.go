@@ -22,9 +22,9 @@ func Brief(v *check.Verdict, age func(time.Duration) string) string {
 		}
 		return "runs now"
 	case check.Waits:
-		return "waits: " + waitsFor(v)
+		return "waits: " + waitsFor(v) + started(v, "run now")
 	case check.Never:
-		return "can never run: " + why(v)
+		return "can never run: " + why(v) + started(v, "run now")
 	}
 	return ""
 }

@@ -28,7 +28,7 @@ func summary(v *check.Verdict) string {
 	case check.Admitted:
 		return admitted(v)
 	case check.Waits:
-		return "would not start now: " + why(v)
+		return "would not start now: " + why(v) + started(v, "would start")
 	case check.Unknown:
 		if v.Reason == check.NotReadable && v.Undecided() {
 			return "would start now only if " + condition(v)
@@ -36,9 +36,23 @@ func summary(v *check.Verdict) string {
 		return "cannot be decided: " + undecidable(v)
 	}
 	if q := v.Job.QueueName(); q != "" && v.Detail != check.LocalQueueMissing {
-		return "cannot run in " + q + ": " + why(v)
+		return "cannot run in " + q + ": " + why(v) + started(v, "would start now")
 	}
-	return "cannot run: " + why(v)
+	return "cannot run: " + why(v) + started(v, "would start now")
+}
+
+// started counts the groups of pods that start although others do not, "" where Kueue admits
+// all pods together.
+func started(v *check.Verdict, verb string) string {
+	g := v.Groups
+	if g == nil || g.Start == 0 || g.Start == g.Total {
+		return ""
+	}
+	noun := "groups"
+	if k, _ := kinds.JobNamed(v.Job.Kind); k.OnePod {
+		noun = "pods"
+	}
+	return fmt.Sprintf("; %d of %d %s %s", g.Start, g.Total, noun, verb)
 }
 
 func admitted(v *check.Verdict) string {
@@ -61,6 +75,11 @@ func admitted(v *check.Verdict) string {
 	for _, b := range v.Quota.Borrowed {
 		if b.Resource == a.Resource && b.Flavor == a.Flavor {
 			text += fmt.Sprintf(", %s borrowed%s", words.Number(b.Resource, b.Amount), lenders(b))
+		}
+	}
+	for _, more := range totals[1:] {
+		if more.Resource == a.Resource && more.Flavor != "" {
+			text += fmt.Sprintf(", %s on %s", words.Number(more.Resource, more.Amount), more.Flavor)
 		}
 	}
 	return text
@@ -257,6 +276,12 @@ func skipped(v *check.Verdict) string {
 		return "this cluster has no Kueue"
 	case q.Skipped == check.NoQueue && v.Unread(kinds.LocalQueue):
 		return "the queue of the job is unknown: " + whyUnread(v, kinds.LocalQueue)
+	case q.Skipped == check.NotGoverned:
+		k, _ := kinds.JobNamed(v.Job.Kind)
+		if v.Quota.GateOff {
+			return "outside quota: Kueue's feature gate " + k.Gate + " is off"
+		}
+		return "outside quota: Kueue's configuration does not enable its integration " + k.Framework()
 	case q.Skipped == check.NoQueue:
 		return "the job has no queue: Kueue does not manage it"
 	}
