@@ -26,6 +26,8 @@ type Job struct {
 	// SuspendPath leads to the boolean that suspends a job; nil for kinds without one,
 	// whose pods Kueue holds.
 	SuspendPath []string
+	// Stop is the field that stops objects of a kind without a suspend field, nil where there is none.
+	Stop *Stop
 	// Roles lead to the parts of a job that become pods.
 	Roles []Role
 	// RolesOf finds the roles of one object, for kinds whose objects contain others. They
@@ -87,6 +89,12 @@ type Job struct {
 	RestartPolicy string
 	// Says is the operator's message of a condition, nil for "KIND NAME is WHAT.".
 	Says func(namespace, name, what string) string
+}
+
+// Stop is a field with a word that stops an object, and another one that starts it again.
+type Stop struct {
+	At            []string
+	Stopped, Runs string
 }
 
 // Planned is one pod of a job as the operator plans it: the Index-th of a part. A name

@@ -11,6 +11,7 @@ var Workspace = Job{
 	Selector:   QueueLabel,
 	Serves:     true,
 	OnePod:     true,
+	Stop:       &Stop{At: path("spec.desiredStatus"), Stopped: "Stopped", Runs: "Running"},
 	Form: &Form{elsewhere: func(object map[string]any) bool { // its template has what it does not say
 		return lookup(object, path("spec.templateRef")) != nil && lookup(object, path("spec.resources")) == nil
 	}, parts: []formPart{{

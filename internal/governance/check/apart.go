@@ -11,9 +11,9 @@ import (
 // Groups counts the groups of pods that Kueue admits on their own: the groups of a
 // LeaderWorkerSet, the pods of a Deployment.
 type Groups struct {
-	Total int64
-	// Start is the number of those that would start now.
-	Start int64
+	All int64
+	// Starting is the number of those that would start now.
+	Starting int64
 }
 
 // mostGroups is the number of groups that are tried one after another. As many as possible of
@@ -29,9 +29,9 @@ func (c *Checker) apart(ctx context.Context, r *Request, v *Verdict) (*Verdict, 
 	if n < 2 || v.Quota.Status == StatusNotApplicable || v.Verdict == Unknown || v.barred() {
 		return v, nil
 	}
-	v.Groups = &Groups{Total: n}
+	v.Groups = &Groups{All: n}
 	if v.Verdict == Admitted {
-		v.Groups.Start = n
+		v.Groups.Starting = n
 		return v, nil
 	}
 	started, last, err := c.oneByOne(ctx, r, unit, n)
@@ -39,7 +39,7 @@ func (c *Checker) apart(ctx context.Context, r *Request, v *Verdict) (*Verdict, 
 		return nil, err
 	}
 	for _, s := range started {
-		v.Groups.Start += s.Groups.Total
+		v.Groups.Starting += s.Groups.All
 	}
 	switch {
 	case last == nil:
@@ -101,7 +101,7 @@ func (c *Checker) next(ctx context.Context, one *Request, unit map[string]any, n
 		kinds.Set(one.Object, fmt.Sprintf("%s-%d", name, i), "metadata", "name")
 		v, err := c.whole(ctx, *one)
 		if err == nil {
-			v.Job.Name, v.Groups = name, &Groups{Total: many}
+			v.Job.Name, v.Groups = name, &Groups{All: many}
 		}
 		return v, err
 	}
@@ -132,7 +132,7 @@ func (c *Checker) next(ctx context.Context, one *Request, unit map[string]any, n
 // request, borrow, preempt and where they are placed.
 func sum(list []*Verdict, r *Request, n int64) *Verdict {
 	v := *list[0]
-	v.Groups = &Groups{Total: n, Start: n}
+	v.Groups = &Groups{All: n, Starting: n}
 	for i := range v.Quota.Resources {
 		v.Quota.Resources[i].Requested = 0
 	}

@@ -60,7 +60,7 @@ func TestGroups(t *testing.T) {
 			if v.Groups == nil {
 				t.Fatalf("%s %s: no groups", v.Verdict, v.Summary)
 			}
-			if v.Verdict != c.verdict || *v.Groups != (check.Groups{Total: c.total, Start: c.start}) || v.Summary != c.summary {
+			if v.Verdict != c.verdict || *v.Groups != (check.Groups{All: c.total, Starting: c.start}) || v.Summary != c.summary {
 				t.Errorf("%s %+v: %s", v.Verdict, *v.Groups, v.Summary)
 			}
 			pods := int32(0)
@@ -76,12 +76,12 @@ func TestGroups(t *testing.T) {
 	if v.Groups != nil {
 		t.Errorf("a PyTorchJob is admitted whole: %+v", v.Groups)
 	}
-	if v := ask(t, checker(t, one(600)), check.Request{Object: object(t, deployment(500, 1)), Namespace: "t"}); v.Reason != check.NodesTooSmall || v.Groups.Start != 16 {
+	if v := ask(t, checker(t, one(600)), check.Request{Object: object(t, deployment(500, 1)), Namespace: "t"}); v.Reason != check.NodesTooSmall || v.Groups.Starting != 16 {
 		t.Errorf("nodes for 16: %s %s, %+v", v.Verdict, v.Reason, v.Groups)
 	}
 	large := fixture.New(fixture.Flavor("a100"), fixture.Node("n1", "a100", 300, ""), fixture.Node("n2", "a100", 300, ""), fixture.Node("n3", "a100", 300, "")) // each takes 110 pods
 	large.Add(fixture.Team("t", "", 300, "", "")...)
-	if v := ask(t, checker(t, large), check.Request{Object: object(t, deployment(500, 1)), Namespace: "t"}); v.Verdict != check.Never || v.Groups.Start != 300 {
+	if v := ask(t, checker(t, large), check.Request{Object: object(t, deployment(500, 1)), Namespace: "t"}); v.Verdict != check.Never || v.Groups.Starting != 300 {
 		t.Errorf("more than are tried one by one: %s %s, %+v", v.Verdict, v.Reason, v.Groups)
 	}
 }

@@ -148,9 +148,10 @@ func (l *linter) amounts() {
 		return
 	}
 	var pods int64
-	asked := map[string]bool{}
+	asked, claims := map[string]bool{}, false
 	for _, p := range l.parts {
 		pods += p.pods
+		claims = claims || len(p.tmpl.Spec.ResourceClaims) > 0
 		for name, q := range requests(&p.tmpl.Spec) {
 			if !q.IsZero() && p.pods > 0 {
 				asked[string(name)] = true
@@ -160,7 +161,7 @@ func (l *linter) amounts() {
 	switch {
 	case pods == 0:
 		l.find(NoPods, Facts{Fix: &Fix{Field: NodeCount, Values: []string{"1"}}})
-	case len(asked) == 0:
+	case len(asked) == 0 && !claims:
 		l.find(NoRequests, Facts{Fix: &Fix{Field: Accelerators}})
 	}
 	if l.Covered == nil {

@@ -90,6 +90,7 @@ func TestRules(t *testing.T) {
 		{name: "all memory", meta: both, spec: p5, res: `"requests":{"memory":"2000Gi"}`, want: "W026", fix: "--memory 1890Gi"},
 		{name: "not covered", meta: both, res: `"limits":{"aws.amazon.com/neuron":"1"}`, want: "E027", fix: "remove the request, or ask an administrator for quota"},
 		{name: "nothing asked for", meta: both, want: "W041", fix: "--accelerators N"},
+		{name: "devices of claims", meta: both, spec: `"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"two"}],`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := lint.Job{Object: job(t, c.kind, c.meta, c.tmpl, c.spec, c.res), Namespace: "hyperpod-ns-x"}

@@ -3,6 +3,7 @@ package patch
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -60,6 +61,9 @@ func PlanSuspend(t Target, on bool) (Result, error) {
 	if s.State.Finished() {
 		return Result{}, &Error{Code: Ended, Job: t.Job, State: s.State}
 	}
+	if stop := t.Job.Kind.Stop; stop != nil {
+		return Result{Changed: (jobs.Wanted(t.Job) == 0) != on, Field: strings.Join(stop.At, ".") + " of the job"}, nil
+	}
 	if k := t.Job.Kind; k.Itself || k.OnePod || len(k.GroupsAt) > 0 {
 		return Result{}, &Error{Code: NoSuspend, Job: t.Job}
 	}
@@ -75,14 +79,21 @@ func PlanSuspend(t Target, on bool) (Result, error) {
 	return Result{Changed: t.Job.Suspended != on, Field: "the suspend field of the job"}, nil
 }
 
-// Suspend suspends a job (on) or resumes it: through its Workload if Kueue has one, else
-// through the job's suspend field.
+// Suspend suspends a job (on) or resumes it: through the field that stops objects of its kind, its Workload
+// if Kueue has one, or else the job's suspend field.
 func Suspend(ctx context.Context, c API, t Target, on, dryRun bool) (Result, error) {
 	r, err := PlanSuspend(t, on)
 	if err != nil || !r.Changed {
 		return r, err
 	}
 	o := kube.ChangeOptions{DryRun: dryRun}
+	if stop := t.Job.Kind.Stop; stop != nil {
+		word := stop.Runs
+		if on {
+			word = stop.Stopped
+		}
+		return r, set(ctx, c, t.Job, o, word, stop.At...)
+	}
 	if w := t.Workload; w != nil {
 		body := map[string]any{"spec": map[string]any{"active": !on}}
 		return r, c.Change(ctx, t.WorkloadResource, w.Namespace, w.Name, kube.MergePatch, body, o, nil)

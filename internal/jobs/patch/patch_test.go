@@ -56,6 +56,13 @@ func queued(t *Target) {
 	t.Workload = &state.Workload{Meta: state.Meta{Name: "w", Namespace: "n"}, Active: true}
 }
 
+func workspace(pods int64) func(t *Target) {
+	return func(t *Target) {
+		queued(t)
+		t.Job.Kind, t.Job.Roles = kinds.Workspace, []state.RoleCount{{Name: "pod", Replicas: pods}}
+	}
+}
+
 func TestSuspend(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -79,6 +86,9 @@ func TestSuspend(t *testing.T) {
 		{name: "who may neither", target: target(func(*Target) {}), on: true, forbidden: []string{"PATCH", "PUT"}, want: "permission", exit: errs.Denied},
 		{name: "replaced meanwhile", target: target(func(*Target) {}), on: true, forbidden: []string{"PATCH"}, uid: "other", want: "replaced by another", exit: errs.Failure},
 		{name: "no workload yet", target: target(func(t *Target) { t.Job.Labels[kinds.QueueLabel] = "q" }), on: true, want: "has no Workload yet", exit: errs.Failure},
+		{name: "a kind with a field that stops it", target: target(workspace(1)), on: true, want: `PATCH x {"spec":{"desiredStatus":"Stopped"}}`},
+		{name: "which starts it again", target: target(workspace(0)), want: `PATCH x {"spec":{"desiredStatus":"Running"}}`},
+		{name: "which is stopped already", target: target(workspace(0)), on: true, unchanged: true},
 		{name: "over", target: target(func(t *Target) {
 			queued(t)
 			t.Job.Conditions = []state.Condition{{Type: "Failed", Status: "True"}}

@@ -45,14 +45,14 @@ func summary(v *check.Verdict) string {
 // all pods together.
 func started(v *check.Verdict, verb string) string {
 	g := v.Groups
-	if g == nil || g.Start == 0 || g.Start == g.Total {
+	if g == nil || g.Starting == 0 || g.Starting == g.All {
 		return ""
 	}
 	noun := "groups"
 	if k, _ := kinds.JobNamed(v.Job.Kind); k.OnePod {
 		noun = "pods"
 	}
-	return fmt.Sprintf("; %d of %d %s %s", g.Start, g.Total, noun, verb)
+	return fmt.Sprintf("; %d of %d %s %s", g.Starting, g.All, noun, verb)
 }
 
 func admitted(v *check.Verdict) string {

@@ -9,6 +9,7 @@ replace github.com/hyperpod-cli/hyperpod => ../../../..
 require (
 	github.com/go-logr/logr v1.4.3
 	github.com/hyperpod-cli/hyperpod v0.0.0-00010101000000-000000000000
+	github.com/kubeflow/spark-operator/v2 v2.5.1
 	github.com/kubeflow/trainer/v2 v2.2.1
 	github.com/project-codeflare/appwrapper v1.2.2
 	k8s.io/api v0.36.2
