@@ -150,7 +150,7 @@ func (r *Rules) Manages(in *Inputs, namespace string) bool {
 
 // Governs reports whether Kueue governs a kind of jobs, as far as its configuration says: it names the
 // integrations, and it can turn the kind's feature gate off. gate reports that a feature gate decides, which is off by
-// default: it is off, or has to be on and nothing says so. (A Kueue whose integrations include the kind has its
+// default: it is off, or has to be on and nothing turns it on. (A Kueue whose integrations include the kind has its
 // gate on: it does not start otherwise.)
 func (r *Rules) Governs(k kinds.Job) (governs, gate bool) {
 	on, set := r.Config.Gates[k.Gate]
