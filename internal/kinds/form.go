@@ -20,19 +20,19 @@ type formPart struct {
 	Role
 	// container is the name of its main container.
 	container string
-	// When and unless lead to fields: the object has the part only with one of the first, without the other.
+	// when and unless lead to fields: the object has the part only with one of the first, without the other.
 	when   [][]string
 	unless []string
-	// Pods leads to the number of pods in the object. None reports an object that has none.
+	// pods leads to the number of pods in the object; none reports an object that has none.
 	pods []string
 	none func(object map[string]any) bool
-	// Fields are those that an object and a pod template have in common. Also are others that
+	// fields are those that an object and a pod template have in common; also are others that
 	// complete and none read.
 	fields []formField
 	also   [][]string
-	// Complete adds to a template what no field has alone.
+	// complete adds to a template what no field has alone.
 	complete func(object, template, container map[string]any)
-	// Keep writes such changes into the object.
+	// keep writes such changes into the object.
 	keep func(object, before, after map[string]any)
 }
 
