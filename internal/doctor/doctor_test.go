@@ -31,7 +31,7 @@ func TestSkew(t *testing.T) {
 		{0, time.Second, 10 * time.Minute, -(10*time.Minute - time.Second), Fail},
 		{time.Hour, time.Hour, 0, time.Hour - time.Second, Fail},
 	} {
-		got := Skew(kube.Ping{Sent: noon.Add(c.sent), Received: noon.Add(c.received), Date: noon.Add(c.date)})
+		got := skewOf(kube.Ping{Sent: noon.Add(c.sent), Received: noon.Add(c.received), Date: noon.Add(c.date)})
 		if d := clock(got); got != c.want || d.Status != c.status {
 			t.Errorf("%v: %s %s", c, got, d.Status)
 		}

@@ -196,14 +196,14 @@ func connection(ctx context.Context, s Subject, f *findings) {
 		f.add(nil, Diagnosis{Code: Clock, Status: Skipped, Reason: Unknown})
 		return
 	}
-	skew := Skew(p)
+	skew := skewOf(p)
 	ahead := skew.Seconds()
 	f.add(func(d *Document) { d.ClockSkewSeconds = &ahead }, clock(skew))
 }
 
-// Skew returns how far this machine's clock is ahead of the server's. A difference that the
+// skewOf returns how far this machine's clock is ahead of the server's. A difference that the
 // whole seconds of the server's answer and the time of the request explain is 0.
-func Skew(p kube.Ping) time.Duration {
+func skewOf(p kube.Ping) time.Duration {
 	// The server wrote its time at some moment of the request, rounded down.
 	earliest, latest := p.Date, p.Date.Add(time.Second)
 	switch {

@@ -56,13 +56,13 @@ jobs, and nodes. The screen follows changes of the cluster. Press ? to see the
 keys.
 
 Select a job to explain it, to show its log or pods, to suspend or cancel it, or
-to change its priority. These run the commands of the same names, after a
-question where they change something. Jobs of other people are dimmed.
---namespace limits the jobs to those of one namespace.
+to change its priority. The keys run the commands of the same names, and prompt
+before they change something. Jobs of other people are dimmed. --namespace
+limits the jobs to those of one namespace.
 
 With a Prometheus server, UTIL is how busy the accelerators of a job are, and
-UNUSED how many accelerators a team's idle jobs hold. It is asked every 30
-seconds.
+UNUSED how many accelerators a team's idle jobs hold. The dashboard queries it
+every 30 seconds.
 
 --mouse lets a click choose a tab or a row, and the wheel scroll. Most terminals
 then select text while Shift is held.
@@ -70,7 +70,7 @@ then select text while Shift is held.
 --web shows the same tabs in a browser, read-only: on a loopback address, behind
 a link that works once. The page shows what your permissions allow.
 
-With a snapshot or TERM=dumb, and elsewhere than on a terminal, the command
+With a snapshot, with TERM=dumb, or if stdout is not a terminal, the command
 prints the tabs once.`,
 		Example: `  hyperpod dashboard
   hyperpod dashboard --read-only

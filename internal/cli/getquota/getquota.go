@@ -171,8 +171,8 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	f.MissingFigures(s.Missing)
 	if format.IsTable() {
-		for _, p := range v.problems {
-			f.Notef("warning: %s", p.Message)
+		for _, text := range warnings(v.problems, mostWarnings, " (-o json)") {
+			f.Notef("%s", text)
 		}
 	}
 	return cmp.Or(liveview.Print(f, format, v.View), factory.Failures(s.Missing))
@@ -190,20 +190,23 @@ func newView(problems []quota.Problem, document func() any, table func(wide bool
 	return view{problems: problems, View: liveview.View{Document: document, Lines: lines, Table: func(wide, live bool) output.Table {
 		t := table(wide)
 		if live {
-			t.Notes = append(t.Notes, warnings(problems)...)
+			t.Notes = append(t.Notes, warnings(problems, mostLive, "")...)
 		}
 		return t
 	}}}
 }
 
-// mostWarnings are shown below a table that is redrawn: it has to fit the screen.
-const mostWarnings = 5
+const (
+	mostWarnings = 20
+	mostLive     = 5 // below a table that is redrawn: it has to fit the screen
+)
 
-func warnings(problems []quota.Problem) []string {
+// warnings returns a line for each problem, but at most about most lines. The line about the others ends in where they are.
+func warnings(problems []quota.Problem, most int, where string) []string {
 	var out []string
 	for i, p := range problems {
-		if i == mostWarnings && len(problems) > mostWarnings+1 {
-			return append(out, fmt.Sprintf("and %d more warnings", len(problems)-i))
+		if i == most && len(problems) > most+1 {
+			return append(out, fmt.Sprintf("and %d more warnings%s", len(problems)-i, where))
 		}
 		out = append(out, "warning: "+p.Message)
 	}

@@ -270,3 +270,17 @@ func TestSeveralAt80(t *testing.T) {
 		t.Errorf("%s", b.Out)
 	}
 }
+
+// TestManyProblems: a cluster with many problems prints some of them, and how many others there are.
+func TestManyProblems(t *testing.T) {
+	for n, want := range map[int]string{3: "warning: 2", 21: "warning: 20", 22: "and 2 more warnings (-o json)", 400: "and 380 more warnings (-o json)"} {
+		var problems []quota.Problem
+		for i := range n {
+			problems = append(problems, quota.Problem{Message: fmt.Sprint(i)})
+		}
+		got := warnings(problems, mostWarnings, " (-o json)")
+		if last := got[len(got)-1]; last != want || len(got) > mostWarnings+1 {
+			t.Errorf("%d problems: %d lines, last %q, want %q", n, len(got), last, want)
+		}
+	}
+}

@@ -55,7 +55,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Use:   "get-usage",
 		Short: "Show the device-hours that jobs used and waited for",
 		Long: `Show the device-hours of jobs. A device-hour is one accelerator for one hour.
-USED counts the time while a job has quota, WAITED the time while it waits for
+USED is the time during which a job has quota, WAITED the time it waits for
 quota. BORROWED counts what jobs with quota borrow now, from the time when they
 got it.
 

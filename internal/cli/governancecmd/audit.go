@@ -46,7 +46,7 @@ func newAudit(f *factory.Factory, runF func(context.Context, *AuditOptions) erro
     change
 
 --alert-rules or -o prometheus-rules prints rules for Prometheus that find the
-same in the metrics of get-quota -o prometheus.`,
+same problems in the metrics of get-quota -o prometheus.`,
 		Example: `  hyperpod governance audit
   hyperpod governance audit -f teams.yaml -o json
   hyperpod governance audit -f teams.yaml --cluster-name ml-prod

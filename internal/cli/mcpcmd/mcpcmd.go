@@ -23,14 +23,14 @@ type Options struct {
 	run   Run
 }
 
-// Writes returns the values of --allow.
-func Writes() []string { return []string{"start", "cancel", "patch"} }
+// writes returns the values of --allow.
+func writes() []string { return []string{"start", "cancel", "patch"} }
 
 // Validate checks the options alone.
 func (o *Options) Validate() error {
 	for _, w := range o.Allow {
-		if !slices.Contains(Writes(), w) {
-			return factory.Invalid("allow", w, "must be one of "+strings.Join(Writes(), ", ")).Suggest(errs.Option("--allow", strings.Join(Writes(), ",")))
+		if !slices.Contains(writes(), w) {
+			return factory.Invalid("allow", w, "must be one of "+strings.Join(writes(), ", ")).Suggest(errs.Option("--allow", strings.Join(writes(), ",")))
 		}
 	}
 	return nil
@@ -59,8 +59,8 @@ marked as data.`,
 		Args: factory.NoArgs,
 		RunE: factory.RunE(o, nil, serve, runF),
 	}
-	cmd.Flags().StringSliceVar(&o.Allow, "allow", nil, "tools that write: "+strings.Join(Writes(), ", ")+" (default none)")
-	factory.Complete(cmd, "allow", Writes()...)
+	cmd.Flags().StringSliceVar(&o.Allow, "allow", nil, "tools that write: "+strings.Join(writes(), ", ")+" (default none)")
+	factory.Complete(cmd, "allow", writes()...)
 	return cmd
 }
 

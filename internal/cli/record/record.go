@@ -42,15 +42,15 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f, After: time.After}
 	cmd := &cobra.Command{
 		Use:   "record",
-		Short: "Record what jobs, queues and nodes have, over time",
-		Long: `Record what jobs, queues and nodes have, every minute, into a store: a folder
-of files on this machine. "hyperpod report" reads it. A store has what changed:
-a month of 2,000 jobs takes about 10 MB.
+		Short: "Record the use of jobs, queues and nodes over time",
+		Long: `Record the state of jobs, queues and nodes every minute in a store: a folder of
+files on this machine. "hyperpod report" reads it. A store contains only
+changes: a month of 2,000 jobs takes about 10 MB.
 
-Times come from the cluster's own records, not from the samples. So a recorder
-that was stopped makes up for jobs that still exist when it starts again. The
-figures of queues and nodes are unknown for that time. One recorder writes a
-store, and reports can read it meanwhile. A crash loses at most the sample in
+Times of jobs come from the cluster's own records, not from the samples. After a
+pause, the recorder adds the jobs that still exist; the figures of queues and
+nodes stay unknown for that time. Only one recorder can write to a store, and
+reports can read it at the same time. A crash loses at most the sample in
 progress.
 
 --manifest prints a Deployment that runs the recorder in the cluster, with the

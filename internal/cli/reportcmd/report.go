@@ -56,8 +56,8 @@ by cause; the busiest and the idlest hour.
 The figures come from the store that "hyperpod record" writes. Without a store,
 they come from what the cluster still knows, without what was lent and idle.
 
-With a Prometheus server, UNUSED has the device-hours of jobs in which their
-accelerators did nothing.
+With a Prometheus server, UNUSED shows the device-hours in which the
+accelerators of a job were idle.
 
 --prices adds costs: a team pays for what its jobs use, also where they borrow,
 and for its own quota that nobody uses. docs/history.md has the rule.`,

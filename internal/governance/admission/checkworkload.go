@@ -40,12 +40,12 @@ func CheckWorkload(w *kueue.Workload) error {
 	}
 	if a := w.Status.Admission; a != nil {
 		if len(a.PodSetAssignments) != len(w.Spec.PodSets) {
-			bad = append(bad, fmt.Sprintf("status.admission has %d pod sets, the spec %d", len(a.PodSetAssignments), len(w.Spec.PodSets)))
+			bad = append(bad, fmt.Sprintf("status.admission has %d pod sets, and the spec has %d", len(a.PodSetAssignments), len(w.Spec.PodSets)))
 		}
 		for i := range a.PodSetAssignments {
 			name := a.PodSetAssignments[i].Name
 			if !slices.ContainsFunc(w.Spec.PodSets, func(ps kueue.PodSet) bool { return ps.Name == name }) {
-				bad = append(bad, fmt.Sprintf("status.admission has a pod set %q that the spec has not", name))
+				bad = append(bad, fmt.Sprintf("status.admission has a pod set %q that the spec does not have", name))
 			}
 			if why := misplaced(a.PodSetAssignments[i].TopologyAssignment); why != "" {
 				bad = append(bad, fmt.Sprintf("status.admission, pod set %s: topologyAssignment: %s", a.PodSetAssignments[i].Name, why))
@@ -53,7 +53,7 @@ func CheckWorkload(w *kueue.Workload) error {
 			for name, q := range a.PodSetAssignments[i].ResourceUsage {
 				// Kueue divides what is held by the number of pods.
 				if q.Sign() > 0 && i < len(w.Spec.PodSets) && ptr.Deref(a.PodSetAssignments[i].Count, w.Spec.PodSets[i].Count) == 0 {
-					bad = append(bad, fmt.Sprintf("status.admission, pod set %s: it holds %s %s for no pods", a.PodSetAssignments[i].Name, q.String(), name))
+					bad = append(bad, fmt.Sprintf("status.admission, pod set %s: reserves %s %s for 0 pods", a.PodSetAssignments[i].Name, q.String(), name))
 				}
 				if q.Sign() < 0 {
 					bad = append(bad, fmt.Sprintf("status.admission, pod set %s: %s %s is negative", a.PodSetAssignments[i].Name, name, q.String()))
@@ -144,14 +144,14 @@ func misplaced(t *kueue.TopologyAssignment) string {
 			return fmt.Sprintf("slice %d counts the pods of %d of %d domains", i, len(s.PodCounts.Individual), n)
 		}
 		if len(s.ValuesPerLevel) != len(t.Levels) {
-			return fmt.Sprintf("slice %d has values of %d levels, of %d", i, len(s.ValuesPerLevel), len(t.Levels))
+			return fmt.Sprintf("slice %d has values of %d of %d levels", i, len(s.ValuesPerLevel), len(t.Levels))
 		}
 		same := true // all domains have the same values
 		for k := range s.ValuesPerLevel {
 			v := &s.ValuesPerLevel[k]
 			same = same && v.Universal != nil
 			if v.Universal == nil && (v.Individual == nil || len(v.Individual.Roots) < n) {
-				return fmt.Sprintf("slice %d lacks values of level %s", i, t.Levels[k])
+				return fmt.Sprintf("slice %d has no values of level %s", i, t.Levels[k])
 			}
 		}
 		if same && n > 1 {

@@ -83,7 +83,7 @@ func (e *Engine) Delete(ctx context.Context, obj client.Object) error {
 			}
 		}
 	default:
-		return fmt.Errorf("%T is not a kind the admission checker keeps", obj)
+		return fmt.Errorf("the admission checker does not store %T", obj)
 	}
 	e.touch()
 	err := e.settleCohorts(ctx)

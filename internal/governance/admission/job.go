@@ -24,7 +24,7 @@ import (
 
 // ErrUnknownJob is returned (wrapped) for an object for which Kueue makes no Workload, or whose integration this package
 // does not have.
-var ErrUnknownJob = errors.New("not a job kind the admission checker knows")
+var ErrUnknownJob = errors.New("not a job kind that the admission checker supports")
 
 // ErrNotManaged is returned (wrapped) for a job that Kueue does not manage: a RayJob on an existing cluster has no pods
 // of its own.

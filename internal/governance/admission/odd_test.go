@@ -97,7 +97,7 @@ func TestMalformedTopology(t *testing.T) {
 				t.Error("it has a place")
 			}
 			return f.engine(t, Config{}).Load(t.Context(), w)
-		}, "slice 0 has values of 0 levels, of 1"},
+		}, "slice 0 has values of 0 of 1 levels"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := c.object(); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -209,7 +209,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 		if names := e.missingChecks(w, own); len(names) > 0 {
 			d.Outcome = Waits
 			d.Reason = kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks
-			d.Message = "its quota would be reserved, then it waits for admission checks: " + strings.Join(names, ", ")
+			d.Message = "its quota would be reserved; then it waits for admission checks: " + strings.Join(names, ", ")
 		}
 	case preempting:
 		d.Outcome = AdmittedByPreempting
@@ -301,7 +301,7 @@ func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) (all, 
 // holding describes a workload that has its quota.
 func (e *Engine) holding(ctx context.Context, w *kueue.Workload) (Decision, error) {
 	a := w.Status.Admission
-	d := Decision{Outcome: Admitted, Message: "It holds its quota already", ClusterQueue: string(a.ClusterQueue)}
+	d := Decision{Outcome: Admitted, Message: "Its quota is already reserved", ClusterQueue: string(a.ClusterQueue)}
 	info := workload.NewInfo(w)
 	for i := range info.TotalRequests {
 		ps := &info.TotalRequests[i]

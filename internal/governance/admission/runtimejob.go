@@ -17,8 +17,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// ErrNoRuntime is returned (wrapped) for a job whose runtime is not known: the runtime defines the job's pods.
-var ErrNoRuntime = errors.New("the runtime is not known")
+// ErrNoRuntime is returned (wrapped) for a job whose runtime was not found: the runtime defines the job's pods.
+var ErrNoRuntime = errors.New("runtime not found")
 
 // runtimeJob is a TrainJob: its pod sets are those of the JobSet that its operator makes,
 // and Kueue leaves what it changes in a patch of the runtime (pkg/controller/jobs/trainjob).

@@ -89,10 +89,10 @@ func (e *Engine) place(ctx context.Context, w *kueue.Workload, d *Decision) erro
 	switch own.fate {
 	case admitted:
 		if !placed(own.podSets) {
-			d.Outcome, d.Reason, d.Message = Waits, kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks, "its place is chosen on a worker cluster"
+			d.Outcome, d.Reason, d.Message = Waits, kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks, "a worker cluster assigns its nodes"
 			return nil
 		}
-		d.PodSets, d.Message = own.podSets, "It holds its quota and gets its place in the topology in a second pass"
+		d.PodSets, d.Message = own.podSets, "Its quota is reserved; a second pass assigns its nodes"
 	case evicted:
 		d.Outcome, d.Reason, d.Message = Waits, kueue.WorkloadEvictedDueToNodeFailures, noReplacement(w)
 	default:

@@ -39,7 +39,7 @@ func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
 	key := workload.NewReference(namespace, name)
 	w := e.store.workloads[key]
 	if w == nil {
-		return fmt.Errorf("workload %s: not known", key)
+		return fmt.Errorf("workload %s not found", key)
 	}
 	e.moved(w)
 	e.forgetUse(w)

@@ -34,10 +34,10 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("several compute allocations: %v", e.Teams)
 }
 
-// UnknownRecreate is the error of a name that nothing in need of it has.
+// UnknownRecreate is the error of names to recreate that no failed team or policy has.
 type UnknownRecreate struct{ Names []string }
 
-func (e *UnknownRecreate) Error() string { return fmt.Sprintf("nothing to create again: %v", e.Names) }
+func (e *UnknownRecreate) Error() string { return fmt.Sprintf("no failed team or policy to recreate: %v", e.Names) }
 
 // BuildRemote compares a document with the service. Live and Inputs of the request are
 // nil where the cluster cannot be read: then there are no consequences.

@@ -62,7 +62,7 @@ func Problem(p *quota.Problem) string {
 	case quota.MissingClusterQueue:
 		return fmt.Sprintf("LocalQueue %s uses ClusterQueue %s, which does not exist", p.Subject, d.Object)
 	case quota.LostWorkloads:
-		return fmt.Sprintf("%s in a queue that does not exist; PENDING does not count them: %s", words.Count(d.Count, "workload waits", "workloads wait"), someNames(d))
+		return fmt.Sprintf("%s in a queue that does not exist; PENDING does not count them: %s", words.Count(d.Count, "workload waits", "workloads wait"), words.SomeOf(d.Workloads, d.Count, len(d.Workloads)))
 	case quota.Overcommitted:
 		return fmt.Sprintf("%s uses %s %s more than its quota and what others lend (OVERCOMMIT)", p.Subject, amount(d.Amount), p.Resource)
 	case quota.AboveLimit:
@@ -83,22 +83,22 @@ func Problem(p *quota.Problem) string {
 	return p.Code
 }
 
-func someNames(d *quota.Details) string {
-	text := strings.Join(d.Workloads, ", ")
-	if d.Count > len(d.Workloads) {
-		text += " and more"
-	}
-	return text
-}
+// mostFaults are named in one sentence.
+const mostFaults = 3
 
-// Faults returns what is wrong with a ClusterQueue or Cohort.
+// Faults returns what is wrong with a ClusterQueue or Cohort: the first faults, and the number of others.
 func Faults(list []quota.Fault) string {
-	texts := make([]string, len(list))
+	var texts []string
 	for i, f := range list {
-		texts[i] = fault(f)
-		if f.Flavor != "" && f.Resource != "" {
-			texts[i] = fmt.Sprintf("flavor %s, %s: %s", f.Flavor, f.Resource, texts[i])
+		if i == mostFaults && len(list) > mostFaults+1 {
+			texts = append(texts, fmt.Sprintf("and %d more", len(list)-i))
+			break
 		}
+		text := fault(f)
+		if f.Flavor != "" && f.Resource != "" {
+			text = fmt.Sprintf("flavor %s, %s: %s", f.Flavor, f.Resource, text)
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, "; ")
 }

@@ -1,6 +1,7 @@
 package quotatext
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -29,6 +30,13 @@ func TestFaults(t *testing.T) {
 	if got := Faults([]quota.Fault{{Code: quota.NoSpec}, {Code: quota.RepeatedFlavor, Flavor: "f"}}); got != "it has no spec; flavor f is listed twice" {
 		t.Error(got)
 	}
+	var many []quota.Fault
+	for i := range 300 {
+		many = append(many, quota.Fault{Code: quota.RepeatedFlavor, Flavor: fmt.Sprint("f", i)})
+	}
+	if got := Faults(many); got != "flavor f0 is listed twice; flavor f1 is listed twice; flavor f2 is listed twice; and 297 more" {
+		t.Error(got)
+	}
 }
 
 // TestProblems: each problem is one sentence that names its subject.
@@ -43,7 +51,7 @@ func TestProblems(t *testing.T) {
 		"ml has no quota": {Code: quota.NoQuota, Subject: "ml"},
 		"ml has quota for flavor f, which does not exist":                                                                    {Code: quota.UndefinedFlavor, Subject: "ml", Flavor: "f"},
 		"LocalQueue ns/q uses ClusterQueue cq, which does not exist":                                                         {Code: quota.MissingClusterQueue, Subject: "ns/q", Details: quota.Details{Object: "cq"}},
-		"4 workloads wait in a queue that does not exist; PENDING does not count them: a/1, a/2, a/3 and more":               {Code: quota.LostWorkloads, Details: quota.Details{Count: 4, Workloads: []string{"a/1", "a/2", "a/3"}}},
+		"4 workloads wait in a queue that does not exist; PENDING does not count them: a/1, a/2, a/3 and 1 more":             {Code: quota.LostWorkloads, Details: quota.Details{Count: 4, Workloads: []string{"a/1", "a/2", "a/3"}}},
 		"ml uses 8 nvidia.com/gpu more than its quota and what others lend (OVERCOMMIT)":                                     {Code: quota.Overcommitted, Subject: "ml", Resource: gpu, Details: quota.Details{Amount: 8}},
 		"the members of cohort low use 10 nvidia.com/gpu of f, and the limit of the cohort is 8":                             {Code: quota.AboveLimit, Subject: "low", Flavor: "f", Resource: gpu, Details: quota.Details{Object: "Cohort low", Amount: 10, Limit: 8}},
 		"ml uses 9 nvidia.com/gpu of f, and its limit is 8":                                                                  {Code: quota.AboveLimit, Subject: "ml", Flavor: "f", Resource: gpu, Details: quota.Details{Amount: 9, Limit: 8}},

@@ -37,7 +37,7 @@ func Times(s report.Spread) string {
 		return "-"
 	}
 	age := func(seconds int64) string { return words.Age(time.Duration(seconds) * time.Second) }
-	return fmt.Sprintf("median %s, 90 %% within %s, 99 %% within %s, longest %s (%d)", age(s.Median), age(s.P90), age(s.P99), age(s.Most), s.Count)
+	return fmt.Sprintf("median %s, 90 %% within %s, 99 %% within %s, longest %s (%s)", age(s.Median), age(s.P90), age(s.P99), age(s.Most), words.Count(s.Count, "job", "jobs"))
 }
 
 // extremes returns the busiest and the idlest hour of the day, by accelerators in use; ok is false where there was no use.
