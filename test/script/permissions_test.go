@@ -43,6 +43,7 @@ var uses = map[string][]string{
 	"open-console":                    {"* open-console vit-huge --print"},
 	"patch-job":                       {"patch-job suspend vit-huge", "patch-job unsuspend vit-huge", "patch-job priority vit-huge --priority inference"},
 	"port-forward":                    {"& port-forward vit-huge :6006"},
+	"report":                          {"report", "report --since 30d --by owner"},
 	"start-job":                       {"start-job -f ../../examples/train.yaml --name x1", "start-job -f ../../examples/train.yaml --name x4 --upload ../../examples", "* start-job -f ../../examples/train.yaml --name x2 --dry-run", "* start-job -f ../../examples/train.yaml --name x3 --priority training --wait=admitted --timeout 1s", "start-job -f ../../examples/train.yaml --name x5 --sweep seed=1..2 --accelerators 1 --annotation cli.hyperpod/sandbox-duration=1s --max-parallel 1", "* start-job -f ../../examples/train.yaml --name x6 --sweep seed=1..2 --dry-run"},
 	"start-job --on-interrupt cancel": {"* & start-job -f ../../examples/train.yaml --name x7 --wait=succeeded --on-interrupt cancel"},
 	"start-job --upload-pvc":          {"start-job --name x8 --image example.com/i:1 --command python --entry-script t.py --instance-type ml.p5.48xlarge --accelerators 1 --upload ../../examples --upload-pvc shared"},

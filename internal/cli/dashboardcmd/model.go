@@ -253,8 +253,8 @@ func (m *model) screen() string {
 	return b.String()
 }
 
-// layOut returns the lines of a table on the screen.
-func (m *model) layOut(t output.Table) []string {
+// tableLines returns the lines of a table on the screen.
+func (m *model) tableLines(t output.Table) []string {
 	var b bytes.Buffer
 	io := m.io
 	io.Out, io.OutTTY, io.Width, io.Height = &b, true, m.io.Width-2, 0
@@ -322,11 +322,11 @@ func (m *model) table(v dashboardview.View, first, end int) (header string, rows
 		v.Table.Rows = append(slices.Clone(v.Table.Rows[first:end]), m.longest[m.tab])
 		first, end = 0, len(v.Table.Rows)-1
 	}
-	lines := m.layOut(v.Table)
+	lines := m.tableLines(v.Table)
 	if screenWidth.String(lines[0]) > m.io.Width-2 && v.Table.Columns[0].Keep { // a name that is cut is better than lines that are
 		v.Table.Columns = slices.Clone(v.Table.Columns)
 		v.Table.Columns[0].Keep = false
-		lines = m.layOut(v.Table)
+		lines = m.tableLines(v.Table)
 	}
 	return lines[0], lines[min(len(lines), 1+first):min(len(lines), 1+end)]
 }

@@ -74,7 +74,7 @@ type remoteRun struct {
 	*ApplyOptions
 	remote  *remote
 	request plan.Request
-	// began is when the present wait began, said when it was last reported.
+	// began is when the current wait began, reported when its last line was printed.
 	began, reported time.Time
 	status          string
 }
