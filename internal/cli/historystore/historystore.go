@@ -77,15 +77,15 @@ func folder(cluster string) string {
 	return strings.TrimPrefix(name+"-"+hex.EncodeToString(sum[:4]), "-")
 }
 
-// Observe reads a cluster. Without permission for all namespaces it reads the one of -n, or those that it finds, or the
-// one that a command about one namespace would use. withEvents also reads what conditions no longer tell, after a time
-// without samples.
-func Observe(ctx context.Context, f *factory.Factory, c *factory.Cluster, projectLabel string, withEvents bool) (history.Observation, *state.State, error) {
+// Observe reads a cluster, or one namespace of it. Without permission for all namespaces it reads the one of -n, or those
+// that it finds, or the one that a command about one namespace would use. withEvents also reads what conditions no longer
+// tell, after a time without samples.
+func Observe(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespace, projectLabel string, withEvents bool) (history.Observation, *state.State, error) {
 	served, err := discovery.ServedJobs(ctx, c.Client)
 	if err != nil {
 		return history.Observation{}, nil, err
 	}
-	st, err := state.Load(ctx, c.Client, state.Want{Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true, Cohorts: true, Flavors: true, Nodes: true,
+	st, err := state.Load(ctx, c.Client, state.Want{Namespace: namespace, Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true, Cohorts: true, Flavors: true, Nodes: true,
 		FallbackNamespaces: func(ctx context.Context) ([]string, error) { return readable(ctx, f, c) }}, c.Now())
 	if err != nil {
 		return history.Observation{}, nil, err
@@ -96,7 +96,7 @@ func Observe(ctx context.Context, f *factory.Factory, c *factory.Cluster, projec
 	var events []state.Event
 	if withEvents {
 		// Without permission, runs before a preemption may be missing.
-		if events, err = state.ListEvents(ctx, c.Client, "", kube.ListOptions{}); err != nil && !kube.IsForbidden(err) && !kube.IsNotServed(err) {
+		if events, err = state.ListEvents(ctx, c.Client, namespace, kube.ListOptions{}); err != nil && !kube.IsForbidden(err) && !kube.IsNotServed(err) {
 			return history.Observation{}, nil, err
 		}
 	}

@@ -126,7 +126,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	// What cannot be read is found out before the store is made.
-	first, st, err := historystore.Observe(ctx, f, c, o.ProjectLabel, true)
+	first, st, err := historystore.Observe(ctx, f, c, "", o.ProjectLabel, true)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func Run(ctx context.Context, o *Options) error {
 			return r.end()
 		case <-o.After(o.every()):
 		}
-		obs, _, err := historystore.Observe(ctx, f, c, o.ProjectLabel, r.failed || historystore.Gap(w.Last(), c.Now(), o.every()))
+		obs, _, err := historystore.Observe(ctx, f, c, "", o.ProjectLabel, r.failed || historystore.Gap(w.Last(), c.Now(), o.every()))
 		if err == nil {
 			err = r.add(obs)
 		} else if ctx.Err() == nil {

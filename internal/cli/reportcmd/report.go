@@ -174,7 +174,7 @@ func (o *Options) read(ctx context.Context) (data *history.Data, source string, 
 			return data, report.Recorded, now, historystore.Explain(err, "cannot read the history", dir)
 		}
 	}
-	obs, st, err := historystore.Observe(ctx, f, c, o.ProjectLabel, true)
+	obs, st, err := historystore.Observe(ctx, f, c, f.Global.Namespace, o.ProjectLabel, true)
 	if err != nil {
 		return nil, "", now, err
 	}
