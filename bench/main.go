@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	only := flag.String("only", "start,sandbox,dashboard,scale,dryrun,plan,aws,lists,quota,verdict,logs", "what to measure")
+	only := flag.String("only", "start,sandbox,dashboard,scale,dryrun,plan,report,aws,lists,quota,verdict,logs", "what to measure")
 	runs := flag.Int("runs", 15, "counted runs of each command")
 	logTime := flag.Duration("logs-for", 10*time.Second, "how long logs are followed")
 	workloads := flag.Int("workloads", 5000, "workloads of the quota part, in 200 queues")
@@ -63,7 +63,7 @@ func run(ctx context.Context, only []string, runs, workloads, queues int, logTim
 	if err := write(into, *b.part); err != nil {
 		return err
 	}
-	alone := []string{"sandbox", "dashboard", "dryrun", "plan", "aws"} // without peers
+	alone := []string{"sandbox", "dashboard", "dryrun", "plan", "report", "aws"} // without peers
 	if slices.ContainsFunc(only, func(part string) bool { return !slices.Contains(alone, part) }) {
 		if err := b.peers(ctx); err != nil {
 			return err
@@ -73,7 +73,7 @@ func run(ctx context.Context, only []string, runs, workloads, queues int, logTim
 		name string
 		run  func(context.Context) error
 	}{{"start", b.start}, {"sandbox", b.sandbox}, {"dashboard", b.dashboard}, {"scale", b.scale},
-		{"dryrun", b.dryRun}, {"plan", b.plan}, {"aws", b.aws}, {"lists", b.lists}, {"quota", b.quota},
+		{"dryrun", b.dryRun}, {"plan", b.plan}, {"report", b.report}, {"aws", b.aws}, {"lists", b.lists}, {"quota", b.quota},
 		{"verdict", func(ctx context.Context) error { return b.verdict(ctx, queues) }},
 		{"logs", func(ctx context.Context) error { return b.logs(ctx, logTime) }}} {
 		if slices.Contains(only, step.name) {

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -375,7 +376,7 @@ func TestDamage(t *testing.T) {
 }
 
 // TestSize: a month of 2,000 jobs at a time, with one-minute samples, is below 20 MB. The test takes two days of it;
-// HYPERPOD_DAYS sets another number.
+// HYPERPOD_DAYS sets another number, and HYPERPOD_STORE a folder that keeps the store.
 func TestSize(t *testing.T) {
 	days := 2
 	if n, err := strconv.Atoi(os.Getenv("HYPERPOD_DAYS")); err == nil {
@@ -383,7 +384,7 @@ func TestSize(t *testing.T) {
 	} else if testing.Short() {
 		t.Skip("2,880 samples")
 	}
-	dir, world := t.TempDir(), newWorld(6, 2000)
+	dir, world := cmp.Or(os.Getenv("HYPERPOD_STORE"), t.TempDir()), newWorld(6, 2000)
 	w := open(t, dir, Options{wrap: unsynced})
 	samples := days * 24 * 60
 	for n := range samples {

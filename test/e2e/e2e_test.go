@@ -29,6 +29,7 @@ func TestEnterprise(t *testing.T) {
 	t.Run("upload to a claim", func(t *testing.T) { uploadToClaim(t, bed) })
 	t.Run("admission webhooks", func(t *testing.T) { admissionWebhooks(t, bed) })
 	t.Run("restricted namespace", func(t *testing.T) { restrictedNotebook(t, bed) })
+	t.Run("figures of many jobs", func(t *testing.T) { figuresOfMany(t, bed) })
 }
 
 // TestQuota is who has what and what may start, on one bed too. The first part counts

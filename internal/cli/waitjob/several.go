@@ -211,7 +211,7 @@ func Unreached(all []wait.Ended, goal wait.Goal, end factory.Deadline) error {
 	case len(by[wait.Gone]) > 0:
 		e = errs.NotFoundf("%d%s %s deleted during the wait", len(by[wait.Gone]), of, words.Verb(len(by[wait.Gone]), "was", "were"))
 	case len(by[wait.TimedOut]) > 0:
-		e = &errs.Error{What: fmt.Sprintf("%d%s %s not %s", len(by[wait.TimedOut]), of, words.Verb(len(by[wait.TimedOut]), "is", "are"), goal), Code: errs.Timeout}
+		e = &errs.Error{What: fmt.Sprintf("%d%s %s", len(by[wait.TimedOut]), of, missed(goal, len(by[wait.TimedOut]))), Code: errs.Timeout}
 		if !end.Once() {
 			e.What += fmt.Sprintf(" after %s", end.Limit())
 		}

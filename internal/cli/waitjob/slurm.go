@@ -3,7 +3,6 @@ package waitjob
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -103,7 +102,7 @@ func UntilSlurm(ctx context.Context, f *factory.Factory, c *client.Client, j slu
 
 // lateSlurm returns the error of a wait whose time is over.
 func lateSlurm(j slurmjob.Job, goal wait.Goal, limit time.Duration) error {
-	what := fmt.Sprintf("job %s is not %s", j.Job.Name, goal)
+	what := "job " + j.Job.Name + " " + missed(goal, 1)
 	if limit > 0 {
 		what += " after " + limit.String()
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Failure returns the error of a job that failed (exit code 3), nil for any other.
@@ -35,7 +36,7 @@ func unmet(u *wait.Unmet) error {
 	case wait.Gone:
 		return errs.NotFoundf("job %s was deleted during the wait", r.Name).WithCause(u)
 	}
-	what := fmt.Sprintf("job %s is not %s", r.Name, r.Goal)
+	what := "job " + r.Name + " " + missed(r.Goal, 1)
 	if !r.Once {
 		what += fmt.Sprintf(" after %s", cmp.Or(r.Given, r.Timeout))
 	}
@@ -45,4 +46,13 @@ func unmet(u *wait.Unmet) error {
 		e.Why = "it is " + jobtext.Standing(u.Last)
 	}
 	return e
+}
+
+// missed says that jobs have not reached a goal: "is not running", "have not finished".
+func missed(goal wait.Goal, jobs int) string {
+	verb := words.Verb(jobs, "is", "are")
+	if goal == wait.Succeeded || goal == wait.Finished {
+		verb = words.Verb(jobs, "has", "have")
+	}
+	return verb + " not " + string(goal)
 }
