@@ -39,7 +39,9 @@ check: lint       ## before each commit: lint, unit tests, command scripts; no c
 # The oracle has one thread; the unit tests beside it leave it enough.
 test: lint        ## everything that CI runs
 	$(MAKE) -j2 unit oracle
-	$(MAKE) size script cluster
+	$(MAKE) size
+	tools/packages/check -paths
+	$(MAKE) script cluster
 
 size:             ## the binary of a release is within its budget
 	@out="$$(mktemp)" && trap 'rm -f "$$out"' EXIT && $(GO) build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o "$$out" ./cmd/hyperpod && \
