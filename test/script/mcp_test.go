@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -205,6 +206,19 @@ func TestMCPEnd(t *testing.T) {
 	}
 	if len(answers) != 4 || !strings.Contains(answers["a"], `"protocolVersion":"2025-06-18"`) || !strings.Contains(answers["8"], "ml.trn1.32xlarge") || !strings.Contains(answers["9"], "-32601") {
 		t.Errorf("%s", out)
+	}
+}
+
+// TestMCPNotJSON: a client that sends no JSON gets an error about it, exit code 1 and no answer.
+func TestMCPNotJSON(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	cmd := command(t, []string{"hyperpod", "mcp", "--sandbox"}, []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")})
+	cmd.Stdin = strings.NewReader("list-jobs\n")
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 || len(out) > 0 || !strings.Contains(string(exit.Stderr), "the MCP client sent a message that is not JSON") {
+		t.Errorf("%v, stdout %q, stderr %q", err, out, exit.Stderr)
 	}
 }
 

@@ -3,6 +3,7 @@ package mcpcmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hyperpod-cli/hyperpod/docs"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
 // serve answers the client on stdin and stdout until it closes the connection.
@@ -20,7 +22,12 @@ func serve(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return s.Run(ctx, patient{&mcp.IOTransport{Reader: io.NopCloser(o.Factory.IO.In), Writer: unclosed{o.Factory.IO.Out}}})
+	err = s.Run(ctx, patient{&mcp.IOTransport{Reader: io.NopCloser(o.Factory.IO.In), Writer: unclosed{o.Factory.IO.Out}}})
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return errs.Wrap(err, "the MCP client sent a message that is not JSON")
+	}
+	return err
 }
 
 // unclosed is a writer that another one closes.
