@@ -163,8 +163,11 @@ func (e *Engine) nominateBefore(ctx context.Context, last *entry, entries []*ent
 // share lets the nominations in unchanged snapshots share what their searches find.
 func (e *Engine) share(snaps ...*schdcache.Snapshot) (end func()) {
 	if e.fair {
-		for _, snap := range snaps {
-			e.nominating = append(e.nominating, newFairState(snap))
+		for i, snap := range snaps {
+			if len(e.remembered) == i {
+				e.remembered = append(e.remembered, newFairMemory())
+			}
+			e.nominating = append(e.nominating, newFairState(snap, e.remembered[i]))
 		}
 	}
 	return func() { e.nominating = nil }

@@ -19,6 +19,10 @@ import (
 // Workloads of a deleted queue stay, with Kueue's reason for waiting. It returns an error if a deleted workload
 // is unknown, or the remaining objects are invalid.
 func (e *Engine) Delete(ctx context.Context, obj client.Object) error {
+	if _, of := obj.(*kueue.Workload); !of {
+		e.relist(ctx)
+		e.rules++
+	}
 	s, name := e.store, obj.GetName()
 	switch o := obj.(type) {
 	case *kueue.Workload:

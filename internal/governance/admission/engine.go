@@ -80,6 +80,7 @@ type Engine struct {
 	recheck     *int                        // not nil: compare what a searcher concludes with Kueue's own search, and count
 	strategies  []config.PreemptionStrategy // in the order in which Kueue tries them
 	nominating  []*fairState                // set while the entries of a cycle are nominated, which changes nothing
+	remembered  []*fairMemory               // by the number of the snapshot: each is used by one goroutine at a time
 
 	cycle       int64
 	queuesIn    map[string]bool // LocalQueues ("ns/name") known to the queue manager
@@ -90,6 +91,9 @@ type Engine struct {
 	verdicts    map[workload.Reference]verdict
 	backoff     map[workload.Reference]bool // waiting for status.requeueState.requeueAt
 	todo        map[workload.Reference]bool // to be queued by flush
+	queued      map[workload.Reference]queued
+	unlisted    map[workload.Reference]bool // see relist
+	rules       int                         // counts changes of objects that are not workloads
 	started     map[workload.Reference]bool // admitted by a run: their pods count as ready
 	unseeded    map[string]bool             // LocalQueues whose past use is to be read from their status
 	keep        bool                        // evictions in progress go on: see KeepEvictions
@@ -138,6 +142,8 @@ func New(cfg Config) (*Engine, error) {
 		verdicts:  map[workload.Reference]verdict{},
 		backoff:   map[workload.Reference]bool{},
 		todo:      map[workload.Reference]bool{},
+		queued:    map[workload.Reference]queued{},
+		unlisted:  map[workload.Reference]bool{},
 	}
 	if e.now == nil {
 		e.now = time.Now

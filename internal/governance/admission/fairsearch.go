@@ -30,6 +30,8 @@ type fairState struct {
 	reach      map[reachOf]*reach
 	// nameless: some candidate has no uid, and Kueue takes equal ones by chance.
 	nameless bool
+	// known is what searches in earlier snapshots found.
+	known *fairMemory
 }
 
 type usedBy struct {
@@ -46,10 +48,11 @@ type candidate struct {
 	without *share
 }
 
-func newFairState(snap *schdcache.Snapshot) *fairState {
+func newFairState(snap *schdcache.Snapshot, known *fairMemory) *fairState {
 	return &fairState{
 		snap:       snap,
-		slots:      newSlots(),
+		known:      known,
+		slots:      known.slots,
 		queues:     map[*schdcache.ClusterQueueSnapshot]*fairQueue{},
 		pools:      map[*schdcache.CohortSnapshot]*fairPool{},
 		candidates: map[*fairQueue][]*candidate{},
@@ -269,15 +272,14 @@ func (s *fairState) sorted(e *Engine, cq *fairQueue) []*candidate {
 	if known {
 		return list
 	}
-	list = make([]*candidate, 0, len(cq.Workloads))
-	for _, w := range cq.Workloads {
-		list = append(list, &candidate{Info: w, queue: cq, holds: s.slots.holds(w)})
-		s.nameless = s.nameless || w.Obj.UID == ""
+	holders := s.known.sorted(e, cq)
+	all := make([]candidate, len(holders))
+	list = make([]*candidate, len(holders))
+	for i, h := range holders {
+		all[i] = candidate{Info: h.Info, queue: cq, holds: h.holds}
+		list[i] = &all[i]
+		s.nameless = s.nameless || h.Obj.UID == ""
 	}
-	now := e.clock.Now()
-	slices.SortFunc(list, func(a, b *candidate) int {
-		return preemptioncommon.CandidatesOrdering(e.log, false, a.Info, b.Info, cq.Name, now)
-	})
 	s.candidates[cq] = list
 	return list
 }

@@ -138,6 +138,8 @@ func (e *Engine) loadWorkloads(ctx context.Context, list []client.Object, all bo
 
 // applyPolicy stores one object that is not a workload and tells both caches.
 func (e *Engine) applyPolicy(ctx context.Context, obj client.Object) error {
+	e.relist(ctx)
+	e.rules++
 	s := e.store
 	wake := sets.New[kueue.ClusterQueueReference]()
 	switch o := obj.(type) {

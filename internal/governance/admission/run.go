@@ -295,6 +295,7 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 	// The update event of the admission. Counting the workload a second time
 	// advances the queue's generation, which ends remembered flavor scans.
 	e.queues.DeleteWorkload(e.log, key)
+	delete(e.unlisted, key)
 	e.count(&counted)
 	if fresh {
 		e.reserveUse(w, e.store.cqs[string(en.ClusterQueue)])
@@ -335,18 +336,21 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 	if workload.NeedsSecondPass(en.Obj) {
 		return // and its status is left alone
 	}
-	// RequeueWorkload blanks the Info's ClusterQueue: whatever needs it was done before.
-	e.queues.RequeueWorkload(ctx, &en.Info, en.requeue, qcache.QuotaReservedReason(en.reason))
+	// This blanks the Info's ClusterQueue: whatever needs it was done before.
+	e.requeueHead(ctx, en, stored)
 	if stored == nil || en.keepStatus {
 		return
 	}
 	e.verdicts[key] = verdict{en.reason, en.message}
-	w := e.writable(key)
 	condition := e.pendingReason(en.reason)
 	if en.fate == blocked {
 		//lint:ignore SA1019 Kueue's own fallback, in force as long as the gate is off
 		condition = workload.UnadmittedWorkloadReasonWithFallback(en.reason, kueue.WorkloadWaiting)
 	}
+	if !held && en.fate != gated && e.toldAlready(stored, condition, en.message) {
+		return
+	}
+	w := e.writable(key)
 	changed := workload.UnsetQuotaReservationWithCondition(w, condition, en.message, e.now())
 	if workload.PropagateResourceRequests(w, &en.Info, e.format) {
 		changed = true
@@ -355,9 +359,11 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 		changed = workload.SetBlockedOnPreemptionGatesCondition(w, e.now(), kueue.PreemptionGated, en.message)
 	}
 	if !changed {
+		e.tell(stored)
 		return
 	}
 	e.store.put(w)
+	e.tell(w)
 	// The update event puts it into the queue once more. That matters where the queue
 	// looks at what changed; without FlavorFungibilityPreserveScanProgress the workload
 	// also loses its place in the flavor scan. Else the queue has it as it is.

@@ -76,7 +76,7 @@ func (e *Engine) searchesFairly(cq *schdcache.ClusterQueueSnapshot) bool {
 // fairly runs a search with fair sharing in a flat cohort.
 func (s *searcher) fairly(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info, flavors sets.Set[resources.FlavorResource], usage resources.FlavorResourceQuantities) *fairSearch {
 	if s.fair == nil {
-		s.fair = newFairState(s.snap)
+		s.fair = newFairState(s.snap, newFairMemory())
 	}
 	return s.fair.search(s.e, cq, wl.Obj, flavors, usage)
 }

@@ -48,6 +48,7 @@ func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
 	delete(e.verdicts, key)
 	delete(e.backoff, key)
 	delete(e.todo, key)
+	e.forget(key)
 	e.release(key, w)
 	e.wakeQueueOf(w)
 	e.queues.DeleteAndForgetWorkload(e.log, key)
@@ -72,6 +73,7 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 	delete(e.verdicts, key)
 	delete(e.backoff, key)
 	delete(e.todo, key)
+	e.forget(key)
 	e.assumeNamespace(w.Namespace)
 	switch {
 	case workloadfinish.IsFinished(w) || !workload.IsActive(w):
@@ -180,6 +182,7 @@ func (e *Engine) push(ctx context.Context, w *kueue.Workload) {
 		}
 	}
 	_ = e.queues.AddOrUpdateWorkload(e.log, c, d.counts...) // missing queues are reconcile's subject
+	e.knows(workload.Key(w), w, len(d.counts) > 0)
 }
 
 // enqueue notes a pending workload for its queue; flush puts it there when a queue

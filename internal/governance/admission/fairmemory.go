@@ -1,0 +1,63 @@
+package admission
+
+import (
+	"slices"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	preemptioncommon "sigs.k8s.io/kueue/pkg/scheduler/preemption/common"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// fairMemory is what searches for targets keep from one snapshot to the next: most queues hold the same workloads in both.
+type fairMemory struct {
+	slots   *slots
+	holders map[kueue.ClusterQueueReference][]holder
+}
+
+// holder is an admitted workload and what it holds.
+type holder struct {
+	*workload.Info
+	key   workload.Reference
+	holds []held
+}
+
+func newFairMemory() *fairMemory {
+	return &fairMemory{slots: newSlots(), holders: map[kueue.ClusterQueueReference][]holder{}}
+}
+
+// sorted are the workloads of a queue in Kueue's order of candidates.
+func (m *fairMemory) sorted(e *Engine, cq *fairQueue) []holder {
+	known, ok := m.holders[cq.Name]
+	if ok && sameHolders(known, cq.Workloads) {
+		return known
+	}
+	list := make([]holder, 0, len(cq.Workloads))
+	timeless := true
+	for key, w := range cq.Workloads {
+		list = append(list, holder{w, key, m.slots.holds(w)})
+		timeless = timeless && apimeta.IsStatusConditionTrue(w.Obj.Status.Conditions, kueue.WorkloadQuotaReserved)
+	}
+	now := e.clock.Now()
+	slices.SortFunc(list, func(a, b holder) int {
+		return preemptioncommon.CandidatesOrdering(e.log, false, a.Info, b.Info, cq.Name, now)
+	})
+	if delete(m.holders, cq.Name); timeless { // else the order depends on the time
+		m.holders[cq.Name] = list
+	}
+	return list
+}
+
+// sameHolders reports whether a queue holds exactly these workloads. An Info in Kueue's cache never changes: a workload
+// that does gets another one.
+func sameHolders(list []holder, now map[workload.Reference]*workload.Info) bool {
+	if len(list) != len(now) {
+		return false
+	}
+	for i := range list {
+		if now[list[i].key] != list[i].Info {
+			return false
+		}
+	}
+	return true
+}
