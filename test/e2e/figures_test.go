@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/hyperpod-cli/hyperpod/test/browser"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
 
@@ -68,7 +71,7 @@ func figuresOfMany(t *testing.T, bed *cluster.Bed) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	for what, ours := range map[string]map[string]teamFigures{"get-quota": quotaFigures(t, admin), "the dashboard": dashboardFigures(t, admin)} {
+	for what, ours := range map[string]map[string]teamFigures{"get-quota": quotaFigures(t, admin), "the dashboard": dashboardFigures(t, admin), "the browser": browserFigures(t, admin, len(theirs))} {
 		if err := differ(what, ours, theirs); err != nil {
 			t.Error(err)
 		}
@@ -225,6 +228,53 @@ func dashboardFigures(t *testing.T, u user) map[string]teamFigures {
 			cells[title], _ = strconv.ParseInt(fields[i], 10, 64)
 		}
 		out[fields[0]] = teamFigures{Used: cells["USED"], Running: cells["RUNNING"], Waiting: cells["WAITING"]}
+	}
+	return out
+}
+
+// browserFigures reads the Teams tab of dashboard --web in a real browser. Without one it returns those of the dashboard.
+func browserFigures(t *testing.T, u user, teams int) (out map[string]teamFigures) {
+	if _, err := exec.LookPath("chromium"); err != nil {
+		return dashboardFigures(t, u)
+	}
+	cmd := u.command("dashboard", "--web", "--no-browser")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	}()
+	link, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := browser.Open(t)
+	page.Goto(strings.TrimSpace(link) + "#1")
+	page.Until(fmt.Sprintf(`document.querySelectorAll('#body tr').length === %d`, teams))
+	var rows [][]string
+	text := page.Eval(`JSON.stringify([...document.querySelectorAll('#head th, #body tr')].map((r) => r.tagName === 'TH' ? [r.textContent] : [...r.children].map((c) => c.textContent)))`)
+	if err := json.Unmarshal([]byte(text), &rows); err != nil {
+		t.Fatal(err)
+	}
+	page.Accessible("Teams on a real cluster")
+	page.Shoot("real-teams", 1200, "light")
+	var titles []string
+	out = map[string]teamFigures{}
+	for _, row := range rows {
+		if len(row) == 1 {
+			titles = append(titles, row[0])
+			continue
+		}
+		cells := map[string]int64{}
+		for i, title := range titles {
+			cells[title], _ = strconv.ParseInt(row[i], 10, 64)
+		}
+		out[row[0]] = teamFigures{Used: cells["USED"], Running: cells["RUNNING"], Waiting: cells["WAITING"]}
 	}
 	return out
 }
