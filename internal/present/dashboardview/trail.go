@@ -104,9 +104,9 @@ func Spark(shares []float64, utf8 bool) string {
 
 // starvedBy names, for each team and resource that waits, the teams that have what it waits for beyond their own quota, as
 // governance audit finds them.
-func starvedBy(s *Snapshot, r *quota.Report) map[[2]string]string {
+func starvedBy(s *Snapshot, r *quota.Report, waiting []queue.Item) map[[2]string]string {
 	out := map[[2]string]string{}
-	for _, f := range audit.Find(s.State, r, queue.Build(s.State, r, r.Teams, s.Rules, nil)) {
+	for _, f := range audit.Find(s.State, r, waiting) {
 		if f.Code != audit.Starved {
 			continue
 		}

@@ -275,11 +275,18 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 // teams has a row for each team and accelerator.
 func teams(s *Snapshot) View {
 	v := View{Table: output.Table{Columns: []output.Column{{Title: "TEAM", Keep: true}, {Title: "RESOURCE", Yield: 5}, {Title: "NOMINAL", Right: true}, {Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 2},
-		{Title: "LENT", Right: true, Yield: 2}, {Title: "FREE", Right: true, Yield: 1}, {Title: "PENDING", Right: true}, {Title: "RUNNING", Right: true, Yield: 4}, {Title: "WAITING", Right: true, Yield: 4}, {Title: "STARVED BY", Yield: 3}, {Title: "", Bar: true}},
+		{Title: "LENT", Right: true, Yield: 2}, {Title: "FREE", Right: true, Yield: 1}, {Title: "PENDING", Right: true}, {Title: "RUNNING", Right: true, Yield: 4}, {Title: "WAITING", Right: true, Yield: 4}, {Title: "PREEMPTED", Right: true, Yield: 6}, {Title: "STARVED BY", Yield: 3}, {Title: "", Bar: true}},
 		Empty: "no teams"}, Bars: []string{"own use", "borrowed", "lent", "free", ""}}
 	r := quota.Build(s.State)
 	running, waiting, starved := 0, 0, 0
-	by := starvedBy(s, r)
+	items := queue.Build(s.State, r, r.Teams, s.Rules, nil)
+	by := starvedBy(s, r, items)
+	preempted := map[string]int{}
+	for i := range items {
+		if items[i].Preempted {
+			preempted[items[i].ClusterQueue]++
+		}
+	}
 	unused := unusedOf(s)
 	for _, t := range r.Teams {
 		running, waiting = running+t.Running, waiting+t.Waiting
@@ -291,7 +298,7 @@ func teams(s *Snapshot) View {
 				continue
 			}
 			borrowed, lent, free, pending := value(row.Borrowed), value(row.Lent), value(row.Free), value(row.Pending)
-			cells := output.T(t.Name, words.Short(row.Resource), number(row.Nominal), number(row.Reserved), known(row.Borrowed), known(row.Lent), known(row.Free), known(row.Pending), strconv.Itoa(t.Running), strconv.Itoa(t.Waiting), cmp.Or(by[[2]string{t.Name, row.Resource}], "-"))
+			cells := output.T(t.Name, words.Short(row.Resource), number(row.Nominal), number(row.Reserved), known(row.Borrowed), known(row.Lent), known(row.Free), known(row.Pending), strconv.Itoa(t.Running), strconv.Itoa(t.Waiting), strconv.Itoa(preempted[t.ClusterQueue]), cmp.Or(by[[2]string{t.Name, row.Resource}], "-"))
 			if row.NominalHidden {
 				cells[2].Text = "?"
 			}
