@@ -31,13 +31,13 @@ func Money(cost *float64) string { return cmp.Or(money(cost), "-") }
 // Name returns the name of a row, for people.
 func Name(name string) string { return cmp.Or(name, "(none)") }
 
-// Times returns how long jobs waited, or ran.
-func Times(s report.Spread) string {
+// times returns how long jobs waited, or ran; one and many are what was counted.
+func times(s report.Spread, one, many string) string {
 	if s.Count == 0 {
 		return "-"
 	}
 	age := func(seconds int64) string { return words.Age(time.Duration(seconds) * time.Second) }
-	return fmt.Sprintf("median %s, 90 %% within %s, 99 %% within %s, longest %s (%s)", age(s.Median), age(s.P90), age(s.P99), age(s.Most), words.Count(s.Count, "job", "jobs"))
+	return fmt.Sprintf("median %s, 90 %% within %s, 99 %% within %s, longest %s (%s)", age(s.Median), age(s.P90), age(s.P99), age(s.Most), words.Count(s.Count, one, many))
 }
 
 // extremes returns the busiest and the idlest hour of the day, by accelerators in use; ok is false where there was no use.
@@ -61,7 +61,7 @@ func extremes(d *report.Document) (busiest, idlest report.HourRow, ok bool) {
 
 // Facts returns the lines below the table of a report: label and text.
 func Facts(d *report.Document) [][2]string {
-	out := [][2]string{{"wait", Times(d.WaitSeconds)}, {"run", Times(d.RunSeconds)}}
+	out := [][2]string{{"wait", times(d.WaitSeconds, "admission", "admissions")}, {"run", times(d.RunSeconds, "job", "jobs")}}
 	var causes []string
 	for _, c := range d.Preemptions {
 		causes = append(causes, fmt.Sprintf("%d %s (%s)", c.Count, strings.ToLower(c.Kind), cmp.Or(c.Reason, "no reason recorded")))
