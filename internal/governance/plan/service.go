@@ -37,7 +37,9 @@ func (e *AmbiguousError) Error() string {
 // UnknownRecreate is the error of names to recreate that no failed team or policy has.
 type UnknownRecreate struct{ Names []string }
 
-func (e *UnknownRecreate) Error() string { return fmt.Sprintf("no failed team or policy to recreate: %v", e.Names) }
+func (e *UnknownRecreate) Error() string {
+	return fmt.Sprintf("no failed team or policy to recreate: %v", e.Names)
+}
 
 // BuildRemote compares a document with the service. Live and Inputs of the request are
 // nil where the cluster cannot be read: then there are no consequences.
