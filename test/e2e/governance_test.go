@@ -26,7 +26,7 @@ func TestGovernance(t *testing.T) {
 	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 8)); err != nil {
 		t.Fatal(err)
 	}
-	foretold(t, bed, "v1beta2", "Enabled", plans(10))
+	foretold(t, bed, "v1beta2", "Enabled", plans(10), func(job int) int { return 1 + job%7/6 })
 	t.Run("rights", func(t *testing.T) { rights(t, bed) })
 }
 
@@ -85,8 +85,8 @@ type moved struct {
 // jobsThere is how many jobs there are, one more than the teams can run at most.
 const jobsThere = 16
 
-// foretold compares plans with what happens after apply.
-func foretold(t *testing.T, bed *cluster.Bed, version, fairShare string, plans int) {
+// foretold compares plans with what happens after apply. nodes is how many nodes a job has.
+func foretold(t *testing.T, bed *cluster.Bed, version, fairShare string, plans int, nodes func(job int) int) {
 	admin := newUser(t, bed.Kubeconfig)
 	r := rand.New(rand.NewPCG(3, 14))
 	teams := []allocation{
@@ -111,7 +111,7 @@ func foretold(t *testing.T, bed *cluster.Bed, version, fairShare string, plans i
 			t.Fatal(err)
 		}
 		admin.ok("start-job", "--name", fmt.Sprintf("job-%d", i), "--template", "pytorch", "--image", "example.com/train:1", "--entry-script", "train.py", "--yes",
-			"--instance-type", "ml.g5.12xlarge", "--node-count", strconv.Itoa(1+i%7/6), "-n", "hyperpod-ns-"+team, "--priority", []string{"high", "low"}[i/3%2])
+			"--instance-type", "ml.g5.12xlarge", "--node-count", strconv.Itoa(nodes(i)), "-n", "hyperpod-ns-"+team, "--priority", []string{"high", "low"}[i/3%2])
 	}
 	var last map[string]bool
 	told, quiet, ties, unsettled, timed := 0, 0, 0, 0, 0

@@ -8,7 +8,12 @@ import (
 // Between are the jobs ("namespace/job") that end otherwise if Kueue decides between the first changes and those of
 // Options.Then, and not only after the last: Runs have quota then, Waits have none. Kueue v0.19.2 looks at parked jobs a
 // second after a change (pkg/cache/queue/inadmissible_workloads.go), older versions at once.
-type Between struct{ Runs, Waits []string }
+type Between struct {
+	Runs, Waits []string
+	// Overcommit is what the teams then use beyond all quota, in addition to what they would use after the last change.
+	// Kueue takes nothing back from those that use it: it stays until jobs end, or others reclaim their quota.
+	Overcommit []Amount
+}
 
 // decided makes changes and lets Kueue decide.
 func (o Options) decided(ctx context.Context, w World, changes []Change) (*applied, *result, bool, error) {
@@ -34,7 +39,7 @@ func (o Options) between(ctx context.Context, base World, changes []Change, toge
 	if err != nil {
 		return nil, err
 	}
-	out := &Between{Runs: []string{}, Waits: []string{}}
+	out := &Between{Runs: []string{}, Waits: []string{}, Overcommit: more(totals(together).Overcommit, totals(apart).Overcommit)}
 	for k := range together.states {
 		switch runs, also := apart.reserves(k), together.reserves(k); {
 		case runs && !also:
@@ -49,4 +54,13 @@ func (o Options) between(ctx context.Context, base World, changes []Change, toge
 	slices.Sort(out.Runs)
 	slices.Sort(out.Waits)
 	return out, nil
+}
+
+// more returns by how much the amounts of b exceed those of a.
+func more(a, b []Amount) []Amount {
+	out, less := exact(b), exact(a)
+	for fr := range out {
+		out[fr] = max(0, out[fr]-less[fr])
+	}
+	return amounts(out)
 }

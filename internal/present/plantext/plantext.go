@@ -274,7 +274,22 @@ func between(o *simulate.Between) string {
 	if n := len(o.Runs); n > 0 {
 		parts = append(parts, words.Some(o.Runs, 4)+" "+words.Verb(n, "runs", "run"))
 	}
-	return "depends on timing: if Kueue decides before the last change, " + strings.Join(parts, " and ")
+	text := "depends on timing: if Kueue decides before the last change, " + strings.Join(parts, " and ")
+	if over := overcommit(o.Overcommit); len(over) > 0 {
+		text += ", and " + strings.Join(over, " and ") + " are overcommitted until jobs end"
+	}
+	return text
+}
+
+// overcommit lists amounts of accelerators, or of all resources if there are none of accelerators: the others follow them.
+func overcommit(list []simulate.Amount) (out []string) {
+	all := !slices.ContainsFunc(list, func(a simulate.Amount) bool { return kinds.Accelerator(a.Resource) })
+	for _, a := range list {
+		if all || kinds.Accelerator(a.Resource) {
+			out = append(out, fmt.Sprintf("%s of %s", words.Amount(a.Resource, a.Amount), a.Flavor))
+		}
+	}
+	return out
 }
 
 // holder says whose a job is and for how long it has had its quota.
