@@ -211,7 +211,11 @@ func nameOf(op policy.Operation) string {
 
 // confirmed prompts, unless --yes.
 func (o *ApplyOptions) confirmed(ctx context.Context, p *plan.Plan) error {
-	question := "Apply " + words.Count(len(p.Operations), "change", "changes")
+	one, many := "object", "objects"
+	if p.Target == plan.SageMaker {
+		one, many = "resource", "resources"
+	}
+	question := "Change " + words.Count(len(p.Operations), one, many)
 	if c := p.Consequences; c != nil && len(c.Preempted) > 0 {
 		question += ", preempt " + words.Count(len(c.Preempted), "job", "jobs")
 	}

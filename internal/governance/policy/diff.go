@@ -212,10 +212,13 @@ func (d *differ) fields(team, path string, from, to map[string]any, gone bool) {
 		y, has := to[k]
 		fx, mapX := x.(map[string]any)
 		fy, mapY := y.(map[string]any)
+		lx, listX := x.([]any)
+		ly, listY := y.([]any)
 		switch {
 		case mapX && mapY:
 			d.fields(team, at, fx, fy, gone)
 		case reflect.DeepEqual(x, y):
+		case gone && listX && listY && d.lists(team, at, lx, ly):
 		case !had:
 			d.add(Change{Action: Create, Team: team, Field: at, To: y})
 		case !has:

@@ -116,17 +116,26 @@ var attributes = map[string]string{
 	"policy.idleResourceSharing": "scheduler_config.idle_resource_sharing",
 }
 
-// Unexpressed returns the teams, and "kueue", whose Kueue fields a resource cannot express.
+// Unexpressed names what Write leaves out, because a resource has no attributes for Kueue's fields: teams whose quota only
+// those fields have, the fields of other teams, and those of the document.
 func Unexpressed(d *policy.Document) (names []string) {
 	for _, t := range d.Teams {
-		if t.Kueue != nil {
-			names = append(names, t.Team)
+		switch {
+		case onlyKueue(t):
+			names = append(names, "team "+t.Team)
+		case t.Kueue != nil:
+			names = append(names, "kueue of team "+t.Team)
 		}
 	}
 	if d.Kueue != nil {
 		names = append(names, "kueue")
 	}
 	return names
+}
+
+// onlyKueue reports a team whose quota only Kueue's fields have.
+func onlyKueue(t policy.Team) bool {
+	return len(t.Quota) == 0 && t.Kueue != nil && t.Kueue.Spec["resourceGroups"] != nil
 }
 
 func quotaOf(t policy.Team) quotaResource {

@@ -345,3 +345,28 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestQuotaOfKueueAlone: Write leaves out a team whose quota only Kueue's fields have, and Unexpressed names it.
+func TestQuotaOfKueueAlone(t *testing.T) {
+	d, _, faults := policy.Parse([]byte(`version: hyperpod.policy/v1
+teams:
+- team: prod
+  kueue: {clusterQueue: prod-cq, spec: {resourceGroups: [{coveredResources: [cpu], flavors: [{name: g5, resources: [{name: cpu, nominalQuota: 4}]}]}]}}
+- team: vision
+  quota: [{instanceType: ml.g5.12xlarge, count: 1}]
+  kueue: {clusterQueue: vision-cq}
+- team: pool
+`))
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	text := string(Write(d))
+	for name, want := range map[string]bool{"prod": false, "vision": true, "pool": true} {
+		if strings.Contains(text, `resource "awscc_sagemaker_compute_quota" "`+name+`"`) != want {
+			t.Errorf("team %s is a resource: %t, want %t", name, !want, want)
+		}
+	}
+	if got, want := Unexpressed(d), []string{"team prod", "kueue of team vision"}; !slices.Equal(got, want) {
+		t.Errorf("left out: %v, want %v", got, want)
+	}
+}

@@ -13,7 +13,7 @@ import (
 type expression string
 
 // Write returns the resources of a document: the add-on, the policy, and an allocation for
-// each team. The cluster is a variable.
+// each team. The cluster is a variable. Unexpressed says what is left out.
 func Write(d *policy.Document) []byte {
 	w := &writer{}
 	w.line(0, `variable "cluster_arn" {`)
@@ -31,6 +31,9 @@ func Write(d *policy.Document) []byte {
 		w.resource(PolicyType, "policy", policyOf(*d.Policy), addon)
 	}
 	for _, t := range d.Teams {
+		if onlyKueue(t) {
+			continue
+		}
 		w.resource(QuotaType, label(t.Team), quotaOf(t), addon)
 	}
 	return []byte(w.text.String())
