@@ -44,6 +44,7 @@ func Open(t *testing.T) *Page {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // its other processes may still write
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, program, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir="+dir, "--no-first-run", "--disable-background-networking", "about:blank")
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
