@@ -98,7 +98,7 @@ func TestGovernanceFields(t *testing.T) {
 		t.Error(out)
 	}
 
-	// Kueue v0.14.0 does not keep a job that preempts at the head of its queue (Kueue 7157, versions.HeadAfterPreemption):
-	// behind a larger job that has to wait, it preempts again and again. With jobs of one size there is none.
+	// Kueue v0.14.0 does not keep a job that preempts at the head of its queue (versions.HeadAfterPreemption): behind a
+	// larger job that has to wait, it preempts again and again. With jobs of one size there is none.
 	foretold(t, bed, "v1beta1", "Disabled", plans(5), func(int) int { return 1 })
 }

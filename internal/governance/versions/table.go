@@ -16,6 +16,7 @@ var table = []Difference{
 	{NearestBorrowing, 7024, []string{"0.13.5", "0.14.0"}, func(c Case) bool { return c.Nested && c.Flavors }},
 	{HeadAfterPreemption, 7157, []string{"0.13.6", "0.14.1", "0.15.0"}, func(c Case) bool { return c.BestEffort && c.Preempts }},
 	{NodeAffinity, 7899, []string{"0.13.10", "0.14.5", "0.15.0"}, func(c Case) bool { return c.Topology && c.Affinity }},
+	{FailedPreemption, 7665, []string{"0.13.10", "0.14.5", "0.15.0"}, func(c Case) bool { return c.BestEffort && c.Preempts }},
 	{UnconstrainedPlacement, 7416, []string{"0.15.0"}, func(c Case) bool { return c.Topology }},
 	{PastUse, 7463, []string{"0.15.0"}, func(c Case) bool { return c.PastUse }},
 	{NominalFirst, 9484, []string{"0.15.5", "0.16.2", "0.17.0"}, func(c Case) bool { return c.Fair && c.Cohort }},

@@ -25,6 +25,7 @@ const (
 	NearestBorrowing       Code = "NearestBorrowing"
 	HeadAfterPreemption    Code = "HeadAfterPreemption"
 	NodeAffinity           Code = "NodeAffinity"
+	FailedPreemption       Code = "FailedPreemption"
 	UnconstrainedPlacement Code = "UnconstrainedPlacement"
 	PastUse                Code = "PastUse"
 	NominalFirst           Code = "NominalFirst"

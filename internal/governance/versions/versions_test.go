@@ -65,6 +65,8 @@ func TestBetween(t *testing.T) {
 		{"v0.18.5", "v0.19.2", "AdmissionGates", "FlavorScan SelectorLabels StickyHead"},
 		{"v0.18.4", "v0.19.2", "FlavorScan", "SelectorLabels EqualDomains"},
 		{"v0.17.6", "v0.19.2", "EqualWorkloads EqualDomains FlavorScan", "SelectorLabels CombinedPodSets"},
+		{"v0.14.0", "v0.19.2", "HeadAfterPreemption FailedPreemption", "ShareRounding"},
+		{"v0.14.5", "v0.19.2", "PastUse", "HeadAfterPreemption FailedPreemption"},
 		{"v0.10.4", "v0.19.2", "ImplicitTopology NestedPreemption", "IdleReclaim"},
 		{"v0.10.3", "v0.19.2", "IdleReclaim", ""},
 		{"v0.21.0", "v0.19.7", "DefaultPriority OverlappingTargets NodeFeasibility ReservedUse", "PodsQuota"},

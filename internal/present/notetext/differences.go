@@ -21,6 +21,7 @@ var subjects = map[versions.Code]string{
 	versions.NearestBorrowing:       "flavors with quota in the nearest cohort",
 	versions.HeadAfterPreemption:    "the head of BestEffortFIFO queues while it waits for preemption",
 	versions.NodeAffinity:           "node affinity in topologies",
+	versions.FailedPreemption:       "another try after a preemption that failed",
 	versions.UnconstrainedPlacement: "unconstrained placement in topologies",
 	versions.PastUse:                "admission fair sharing, which is off by default",
 	versions.NominalFirst:           "the turn of jobs within nominal quota under fair sharing",
