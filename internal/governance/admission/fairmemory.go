@@ -4,7 +4,10 @@ import (
 	"slices"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/sets"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/resources"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption/classical"
 	preemptioncommon "sigs.k8s.io/kueue/pkg/scheduler/preemption/common"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
@@ -12,7 +15,14 @@ import (
 // fairMemory is what searches for targets keep from one snapshot to the next: most queues hold the same workloads in both.
 type fairMemory struct {
 	slots   *slots
-	holders map[kueue.ClusterQueueReference][]holder
+	holders map[kueue.ClusterQueueReference]*holders
+}
+
+// holders are the admitted workloads of a queue in Kueue's order of candidates.
+type holders struct {
+	list []holder
+	// using are the numbers of those that use a flavor's resource; missing: not known.
+	using map[resources.FlavorResource][]int
 }
 
 // holder is an admitted workload and what it holds.
@@ -23,13 +33,13 @@ type holder struct {
 }
 
 func newFairMemory() *fairMemory {
-	return &fairMemory{slots: newSlots(), holders: map[kueue.ClusterQueueReference][]holder{}}
+	return &fairMemory{slots: newSlots(), holders: map[kueue.ClusterQueueReference]*holders{}}
 }
 
-// sorted are the workloads of a queue in Kueue's order of candidates.
-func (m *fairMemory) sorted(e *Engine, cq *fairQueue) []holder {
+// of returns the holders of a queue.
+func (m *fairMemory) of(e *Engine, cq *fairQueue) *holders {
 	known, ok := m.holders[cq.Name]
-	if ok && sameHolders(known, cq.Workloads) {
+	if ok && sameHolders(known.list, cq.Workloads) {
 		return known
 	}
 	list := make([]holder, 0, len(cq.Workloads))
@@ -42,8 +52,24 @@ func (m *fairMemory) sorted(e *Engine, cq *fairQueue) []holder {
 	slices.SortFunc(list, func(a, b holder) int {
 		return preemptioncommon.CandidatesOrdering(e.log, false, a.Info, b.Info, cq.Name, now)
 	})
+	out := &holders{list: list, using: map[resources.FlavorResource][]int{}}
 	if delete(m.holders, cq.Name); timeless { // else the order depends on the time
-		m.holders[cq.Name] = list
+		m.holders[cq.Name] = out
+	}
+	return out
+}
+
+// users are the numbers of the holders that use a flavor's resource.
+func (h *holders) users(fr resources.FlavorResource) []int {
+	list, known := h.using[fr]
+	if !known {
+		one := sets.New(fr)
+		for i := range h.list {
+			if classical.WorkloadUsesResources(h.list[i].Info, one) {
+				list = append(list, i)
+			}
+		}
+		h.using[fr] = list
 	}
 	return list
 }

@@ -26,6 +26,7 @@ type fairState struct {
 	queues     map[*schdcache.ClusterQueueSnapshot]*fairQueue
 	pools      map[*schdcache.CohortSnapshot]*fairPool
 	candidates map[*fairQueue][]*candidate
+	holders    map[*fairQueue]*holders
 	using      map[usedBy][]*candidate
 	reach      map[reachOf]*reach
 	// nameless: some candidate has no uid, and Kueue takes equal ones by chance.
@@ -56,6 +57,7 @@ func newFairState(snap *schdcache.Snapshot, known *fairMemory) *fairState {
 		queues:     map[*schdcache.ClusterQueueSnapshot]*fairQueue{},
 		pools:      map[*schdcache.CohortSnapshot]*fairPool{},
 		candidates: map[*fairQueue][]*candidate{},
+		holders:    map[*fairQueue]*holders{},
 		using:      map[usedBy][]*candidate{},
 		reach:      map[reachOf]*reach{},
 	}
@@ -254,28 +256,37 @@ func (f *fairSearch) users(cq *fairQueue) []*candidate {
 			return list
 		}
 	}
+	all := f.state.sorted(f.e, cq)
+	if f.flavors.Len() == 1 {
+		numbers := f.state.holders[cq].users(key.fr)
+		list := make([]*candidate, len(numbers))
+		for i, n := range numbers {
+			list[i] = all[n]
+		}
+		f.state.using[key] = list
+		return list
+	}
 	list := []*candidate{}
-	for _, c := range f.state.sorted(f.e, cq) {
+	for _, c := range all {
 		if classical.WorkloadUsesResources(c.Info, f.flavors) {
 			list = append(list, c)
 		}
-	}
-	if f.flavors.Len() == 1 {
-		f.state.using[key] = list
 	}
 	return list
 }
 
 // sorted are all workloads of a queue. Their order is the same for each workload that looks for targets.
 func (s *fairState) sorted(e *Engine, cq *fairQueue) []*candidate {
-	list, known := s.candidates[cq]
-	if known {
+	list, found := s.candidates[cq]
+	if found {
 		return list
 	}
-	holders := s.known.sorted(e, cq)
-	all := make([]candidate, len(holders))
-	list = make([]*candidate, len(holders))
-	for i, h := range holders {
+	known := s.known.of(e, cq)
+	s.holders[cq] = known
+	all := make([]candidate, len(known.list))
+	list = make([]*candidate, len(known.list))
+	for i := range known.list {
+		h := &known.list[i]
 		all[i] = candidate{Info: h.Info, queue: cq, holds: h.holds}
 		list[i] = &all[i]
 		s.nameless = s.nameless || h.Obj.UID == ""
