@@ -16,6 +16,7 @@ var DeploymentKind = Job{
 	Numbers:       Numbers{Unranked: true},
 	RestartPolicy: "Always",
 	SelectorAt:    path("spec.selector.matchLabels"),
+	PodMaker:      replicaSet,
 	Made: func(p Planned) (string, map[string]string) {
 		hash := p.UID[:min(8, len(p.UID))]
 		return p.Name + "-" + hash + "-", map[string]string{templateHashLabel: hash}

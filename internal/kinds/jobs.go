@@ -85,6 +85,10 @@ type Job struct {
 	// Made is what the operator calls and labels its pods, beside PodLabel; nil for
 	// JOB-ROLE-NUMBER and no labels.
 	Made func(Planned) (name string, labels map[string]string)
+	// PodMaker reports whether the operator creates an object for a job that in turn creates pods, by the object's kind
+	// and name, and for which role, "" for several. Events about pods that were refused are about that object. nil for
+	// kinds whose operator creates the pods itself.
+	PodMaker func(job, kind, name string) (role string, ok bool)
 	// RestartPolicy is the operator's default for pods, "" for OnFailure.
 	RestartPolicy string
 	// Says is the operator's message of a condition, nil for "KIND NAME is WHAT.".

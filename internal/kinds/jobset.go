@@ -18,7 +18,8 @@ var JobSet = Job{
 		name := labels[replicatedJobLabel]
 		return name, jobSetIndex(labels, roles[name])
 	}},
-	Policy: Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished"},
+	Policy:   Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished"},
+	PodMaker: jobOfJobSet,
 	Made: func(p Planned) (string, map[string]string) {
 		pods := JobSetPods(p.Object, p.Part.Name)
 		job, inner := strconv.FormatInt(p.Index/pods, 10), strconv.FormatInt(p.Index%pods, 10)

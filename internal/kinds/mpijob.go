@@ -28,6 +28,7 @@ func mpiJob() Job {
 		labels[replicaIndexLabel] = number
 		return p.Name + "-" + role + "-" + number, labels
 	}
+	j.PodMaker = launcherJob
 	j.Says = func(namespace, name, what string) string {
 		switch what {
 		case "suspended", "resumed":

@@ -20,6 +20,7 @@ var RayJob = Job{
 	},
 	RestartPolicy: "Always",
 	Submitter:     BatchJob.PodLabel,
+	PodMaker:      clusterOfRay,
 	Policy:        Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
 }
 
@@ -62,6 +63,7 @@ var RayService = Job{
 		labels["ray.io/originated-from-crd"], labels["ray.io/originated-from-cr-name"] = "RayService", p.Name
 		return name, labels
 	},
+	PodMaker:      clusterOfRay,
 	RestartPolicy: "Always",
 }
 

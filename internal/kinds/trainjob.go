@@ -29,6 +29,7 @@ var TrainJob = Job{
 	Numbers:  JobSet.Numbers,
 	Policy:   Policy{At: path("spec"), Deadline: "activeDeadlineSeconds"},
 	Made:     JobSet.Made,
+	PodMaker: jobOfJobSet,
 }
 
 // trainerGroup is the API group of Kubeflow Trainer v2.

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,8 +12,8 @@ import (
 
 // roles counts the pods of each role and their problems. It returns nil for no pods that nothing refuses.
 func roles(j state.Job, pods []state.Pod, events []state.Event) []Role {
-	refused := refusal(j, events)
-	if len(pods) == 0 && refused == nil {
+	refused := refusals(j, events)
+	if len(pods) == 0 && len(refused) == 0 {
 		return nil
 	}
 	out := make([]Role, 0, len(j.Roles))
@@ -44,9 +45,7 @@ func roles(j state.Job, pods []state.Pod, events []state.Event) []Role {
 			r.note(p)
 		}
 	}
-	if refused == nil {
-		return out
-	}
+	anyRole := refused[""]
 	for i := range out {
 		have := 0
 		for _, p := range places {
@@ -54,24 +53,49 @@ func roles(j state.Job, pods []state.Pod, events []state.Event) []Role {
 				have++
 			}
 		}
-		if have < out[i].Pods {
-			out[i].Problems = append(out[i].Problems, Problem{Pod: j.Name, Reason: refused.Reason, Message: refused.Message, Pods: out[i].Pods - have})
-			break
+		why := refused[strings.ToLower(out[i].Role)]
+		if have >= out[i].Pods || why == nil && anyRole == nil {
+			continue
 		}
+		if why == nil {
+			why, anyRole = anyRole, nil // once, for the first role that lacks pods
+		}
+		out[i].Problems = append(out[i].Problems, Problem{Pod: why.Object, Reason: why.Reason, Message: why.Message, Pods: out[i].Pods - have})
 	}
 	return out
 }
 
-// refusal returns the last event that says why pods of a job were not created, nil without any: a ResourceQuota or the Pod
-// Security level of the namespace may refuse them, for example. The controllers of Kubernetes and the operators report it.
-func refusal(j state.Job, events []state.Event) (last *state.Event) {
+// refusals returns, by role in lower case, the last event that says why pods of a job were not created: a ResourceQuota or
+// the Pod Security level of the namespace may refuse them, for example. The controllers of Kubernetes and the operators
+// report it, about the job or about the object that creates its pods. The role is "" where the event does not tell it.
+func refusals(j state.Job, events []state.Event) map[string]*state.Event {
+	last := map[string]*state.Event{}
 	for i := range events {
 		e := &events[i]
-		if e.ObjectUID == j.UID && e.Type == "Warning" && (e.Reason == "FailedCreate" || e.Reason == "FailedCreatePod") && (last == nil || e.Last.After(last.Last)) {
-			last = e
+		role, ours := "", e.ObjectUID == j.UID
+		if !ours && j.Kind.PodMaker != nil && !e.Last.Before(j.CreationTimestamp) { // an earlier job may have had the name
+			role, ours = j.Kind.PodMaker(j.Name, e.Kind, e.Object)
+		}
+		refused, of := refusesPods(e)
+		role = strings.ToLower(cmp.Or(role, of))
+		if ours && refused && (last[role] == nil || e.Last.After(last[role].Last)) {
+			last[role] = e
 		}
 	}
 	return last
+}
+
+// refusesPods reports whether an event says that a pod could not be created, and of which role if its text tells that. The
+// reasons are those of Kubernetes' controllers, of the training operators, of KubeRay and of the MPI operator.
+func refusesPods(e *state.Event) (refused bool, role string) {
+	switch {
+	case e.Type != "Warning":
+		return false, ""
+	case e.Reason == "MPIJobFailed": // "worker pod created failed: ..."
+		role, _, refused = strings.Cut(e.Message, " pod created failed")
+		return refused, role
+	}
+	return slices.Contains([]string{"FailedCreate", "FailedCreatePod", "FailedToCreateHeadPod", "FailedToCreateWorkerPod"}, e.Reason), ""
 }
 
 // note adds a problem, or counts it with an equal one.
