@@ -114,7 +114,8 @@ func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespa
 		job.child = kinds.ChildOf(state.NewRuntimes(c.Client).Whole(ctx, job.Kind, job.Object))
 	}
 	var e *errs.Error
-	if Absent(err) && errors.As(err, &e) {
+	hidden := denied != nil && failed == nil && len(found) == 0 // it is more often a typing error than a job of a hidden kind
+	if (Absent(err) || hidden) && errors.As(err, &e) {
 		hint(ctx, c, served, name, ns.Name, e)
 	}
 	return job, err

@@ -164,7 +164,11 @@ func (r *run) say(v *check.Verdict) {
 	if v == nil {
 		return
 	}
-	if text := verdict.Brief(v, words.Age); text != "" {
+	text := verdict.Brief(v, words.Age)
+	if text == "" && v.Undecided() {
+		text = "unknown: " + v.Summary
+	}
+	if text != "" {
 		r.factory.Notef("%s", text)
 	}
 }

@@ -63,6 +63,30 @@ func TestMember(t *testing.T) {
 	golden.Screen(t, "testdata/member.golden", verdict.Text(large, 80, hours))
 }
 
+// TestMemberPreemptsFewer: where the quota that others lend is unknown, a job may preempt fewer others than are named.
+func TestMemberPreemptsFewer(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		total int
+		text  string
+		more  []any
+	}{
+		{"several", 2, "; fewer if other teams lend quota", []any{fixture.Work("smith", "small", 1, 0, time.Hour, true)}},
+		{"one", 1, "; none if other teams lend quota", nil},
+	} {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Class("mid", 15), fixture.Work("smith", "t1", 4, 10, 2*time.Hour, true))
+		s.Add(fixture.Team("smith", "all", 4, `"borrowingLimit":"4"`, `"preemption":{"reclaimWithinCohort":"Any","withinClusterQueue":"LowerPriority"}`)...)
+		s.Add(c.more...)
+		v := ask(t, member(t, s, "smith"), check.Request{Object: object(t, fixture.Job("urgent", 1, 4, "", "kueue.x-k8s.io/priority-class", "mid")), Namespace: "smith"})
+		if brief := verdict.Brief(v, hours); v.Verdict != check.Admitted || v.Quota.PreemptsTotal != c.total || !strings.HasSuffix(brief, c.text) {
+			t.Errorf("%s: %s, preempts %d: %s", c.name, v.Verdict, v.Quota.PreemptsTotal, brief)
+		}
+		if text := verdict.Text(v, 200, hours); !strings.Contains(text, strings.TrimPrefix(c.text, "; ")) {
+			t.Errorf("%s:\n%s", c.name, text)
+		}
+	}
+}
+
 // TestMemberOwnQuota: idle quota of the own queue promises nothing where others may have
 // borrowed it and it cannot be reclaimed.
 func TestMemberOwnQuota(t *testing.T) {

@@ -25,6 +25,8 @@ type Unseen struct {
 	// it is unknown whether jobs are ahead in the queue.
 	Tree    bool `json:"-"`
 	Waiting bool `json:"-"`
+	// Fewer reports that the job preempts fewer others in the best case than the answer names.
+	Fewer bool `json:"-"`
 	// Condition is If as values, nil where the cases agree.
 	Condition *Condition `json:"-"`
 }
@@ -102,8 +104,10 @@ func (c *Checker) between(ctx context.Context, wl *kueue.Workload, base admissio
 		u.Waiting = b.unseen.Waiting
 		return base, nil
 	case base.Outcome.Starts():
+		u.Fewer = len(best.Preempts) < len(base.Preempts)
 		return base, nil
 	}
+	u.Fewer = len(best.Preempts) < len(worst.Preempts)
 	return worst, nil
 }
 

@@ -85,7 +85,7 @@ func refusals(j state.Job, events []state.Event) map[string]*state.Event {
 	return last
 }
 
-// refusesPods reports whether an event says that a pod could not be created, and of which role if its text tells that. The
+// refusesPods reports whether an event says that a pod could not be created, and which role the pod has if its text tells that. The
 // reasons are those of Kubernetes' controllers, of the training operators, of KubeRay and of the MPI operator.
 func refusesPods(e *state.Event) (refused bool, role string) {
 	switch {

@@ -18,7 +18,7 @@ func Brief(v *check.Verdict, age func(time.Duration) string) string {
 			return ""
 		}
 		if len(v.Quota.Preempts) > 0 {
-			return "runs now, preempting " + targets(v, age)
+			return "runs now, preempting " + targets(v, age) + fewer(v)
 		}
 		return "runs now"
 	case check.Waits:
@@ -31,7 +31,18 @@ func Brief(v *check.Verdict, age func(time.Duration) string) string {
 
 // PreemptionQuestion returns the question before a job is submitted that preempts others.
 func PreemptionQuestion(v *check.Verdict, age func(time.Duration) string) string {
-	return "This preempts " + targets(v, age) + ". Continue?"
+	return "This preempts " + targets(v, age) + fewer(v) + ". Continue?"
+}
+
+// fewer says that a job may preempt fewer others than are named, where the quota that others lend is unknown.
+func fewer(v *check.Verdict) string {
+	switch {
+	case v.Quota.Unseen == nil || !v.Quota.Unseen.Fewer:
+		return ""
+	case v.Quota.PreemptsTotal > 1:
+		return "; fewer if other teams lend quota"
+	}
+	return "; none if other teams lend quota"
 }
 
 // NeverRunsQuestion returns the question before a job is submitted that can never run.

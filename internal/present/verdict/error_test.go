@@ -4,12 +4,14 @@ import (
 	"errors"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 )
 
 // Every code of the admission check's errors has a sentence, an exit code and its cause.
@@ -38,5 +40,18 @@ func TestErrors(t *testing.T) {
 	}
 	if Error(nil) != nil {
 		t.Error("no error became one")
+	}
+}
+
+// One pod is a pod.
+func TestLimitOfOnePod(t *testing.T) {
+	for amount, want := range map[string]string{
+		"1": "resourcequota q allows 1 pod; the pods need 2",
+		"0": "resourcequota q allows 0 pods; the pods need 2",
+	} {
+		got := overText(&prerequisite.Exceeded{Quota: "q", Resource: "pods", Hard: resource.MustParse(amount), Needs: resource.MustParse("2")})
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -255,7 +255,15 @@ func overText(o *prerequisite.Exceeded) string {
 	case o.Unset:
 		return fmt.Sprintf("%s needs a value for %s in every container", quota, o.Resource)
 	case o.Never():
-		return fmt.Sprintf("%s allows %s %s; the pods need %s", quota, o.Hard.String(), o.Resource, o.Needs.String())
+		return fmt.Sprintf("%s allows %s %s; the pods need %s", quota, o.Hard.String(), counted(o.Resource, o.Hard.String()), o.Needs.String())
 	}
 	return fmt.Sprintf("%s has %s of %s %s left; the pods need %s", quota, o.Free.String(), o.Hard.String(), o.Resource, o.Needs.String())
+}
+
+// counted returns a resource's name behind an amount: the singular of "pods" behind 1.
+func counted(resource, amount string) string {
+	if amount == "1" && resource == "pods" {
+		return "pod"
+	}
+	return resource
 }

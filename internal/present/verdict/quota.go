@@ -55,6 +55,9 @@ func quotaRows(p *textpage.Page, v *check.Verdict, first string) {
 		p.Row(once("preempts", i), preempted(v, &e))
 	}
 	moreRow(p, q.PreemptsTotal-len(shown))
+	if text := fewer(v); text != "" {
+		p.Row("", strings.TrimPrefix(text, "; "))
+	}
 	if q.Tie {
 		p.Row("tie", "several queues have equal shares: Kueue can decide either way")
 	}

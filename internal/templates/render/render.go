@@ -154,6 +154,10 @@ func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, objects []map[s
 		n := manifest.FromPlain(o)
 		manifest.Visit(n, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
 			if m, ok := at.Whole(n.Str()); ok && at.Script && !slices.ContainsFunc(allowed, func(u unset) bool { return u.name == m.Name }) {
+				if _, set := s.Environment[m.Name]; set {
+					s.Notef("$%s in %s is not replaced unless a shell runs the command; use $(%s) for the value", m.Name, at.Path, m.Name)
+					return
+				}
 				s.Notef("$%s in %s is not replaced: the parameter has no value", m.Name, at.Path)
 			}
 		})
