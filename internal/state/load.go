@@ -64,18 +64,21 @@ func (l *loader) jobs(ctx context.Context, k kinds.Job) []Job {
 
 // CountingSelector joins a label selector with the one of the objects that can count as jobs.
 func CountingSelector(k kinds.Job, selector string) string {
+	if strings.Contains(selector, kinds.SweepLabel+"=") {
+		return selector
+	}
 	return strings.Trim(k.Selector+","+selector, ",")
 }
 
 // Counts reports whether an object is a job of its own. Objects that another job
 // controls are its parts (an MPIJob's launcher, the JobSet of a TrainJob), which may
 // carry the labels of the whole. Kinds that also serve other purposes (batch Jobs, Pods)
-// do not count without a queue.
+// do not count without a queue or a sweep.
 func Counts(j Job) bool {
 	for _, o := range j.Owners {
 		if _, ok := kinds.JobFor(o.APIVersion, o.Kind); o.Controller && (ok || j.Kind.Uncontrolled) {
 			return false
 		}
 	}
-	return !j.Kind.NeedsQueue || j.Queue() != ""
+	return !j.Kind.NeedsQueue || j.Queue() != "" || j.Labels[kinds.SweepLabel] != ""
 }

@@ -198,7 +198,8 @@ func (r *run) finish(ctx context.Context, j job) error {
 	}
 	r.factory.Notes(j.Notices)
 	if j.Job < 0 && r.options.DryRun != admission {
-		r.factory.Notef("note: the manifest has no job of a known kind (%s): list-jobs will not show it", strings.Join(kinds.JobNames(), ", "))
+		names := kinds.JobNames()
+		r.factory.Notef("note: the manifest has no job of a known kind (%s and %d others): list-jobs will not show it", strings.Join(names[:3], ", "), len(names)-3)
 	}
 	switch r.options.DryRun {
 	case factory.DryRunClient:
