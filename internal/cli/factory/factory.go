@@ -5,6 +5,7 @@ package factory
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -395,6 +396,16 @@ func delayText(d kube.Delay) string {
 // Namespace resolves the namespace for a verb on a kind and prints its notes.
 func (f *Factory) Namespace(ctx context.Context, c *Cluster, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
 	return f.NamespaceNamed(ctx, c, f.Global.Namespace, verb, r)
+}
+
+// NamespaceToList is Namespace for a command that lists jobs and has -A, which the error about a missing namespace offers.
+func (f *Factory) NamespaceToList(ctx context.Context, c *Cluster) (discovery.NamespaceChoice, error) {
+	choice, err := f.Namespace(ctx, c, "list", kinds.PyTorchJob.Resource)
+	var e *errs.Error
+	if errors.As(err, &e) && errs.ExitOf(err) == errs.Usage {
+		e.Suggest(errs.Option("-A").WithNote("all namespaces"))
+	}
+	return choice, err
 }
 
 // NamespaceNamed is Namespace with a name that wins over the context's, or "".

@@ -158,7 +158,7 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*state.State, s
 			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
 		}
 	} else {
-		ns, err := o.Factory.Namespace(ctx, c, "list", kinds.PyTorchJob.Resource)
+		ns, err := o.Factory.NamespaceToList(ctx, c)
 		if err != nil {
 			return nil, "", nil, err
 		}

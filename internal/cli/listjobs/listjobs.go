@@ -179,7 +179,7 @@ func (o *Options) scope(ctx context.Context, c *factory.Cluster) (scope, error) 
 		}
 		return s, nil
 	}
-	ns, err := o.Factory.Namespace(ctx, c, "list", kinds.PyTorchJob.Resource)
+	ns, err := o.Factory.NamespaceToList(ctx, c)
 	s.namespace = ns.Name
 	return s, err
 }

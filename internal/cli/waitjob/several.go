@@ -82,7 +82,7 @@ func (o *Options) targets(ctx context.Context, c *factory.Cluster) (out []wait.T
 			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
 		}
 	} else {
-		ns, err := o.Factory.Namespace(ctx, c, "list", kinds.PyTorchJob.Resource)
+		ns, err := o.Factory.NamespaceToList(ctx, c)
 		if err != nil {
 			return nil, false, err
 		}
