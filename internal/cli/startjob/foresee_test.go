@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -118,5 +119,18 @@ func TestCheckWithoutAnswer(t *testing.T) {
 	err := cmd.ExecuteContext(t.Context())
 	if out, notices := buffers.Out.String(), buffers.Err.String(); err != nil || out != "Successfully created job j\n" || strings.Count(notices, "cannot tell whether the job runs now: the cluster did not answer within") != 1 {
 		t.Errorf("%v: %q, %q", err, out, notices)
+	}
+}
+
+// A start says on what it depends whether the job runs, where quota of others is hidden. It says nothing about an answer without a condition.
+func TestSayUnknown(t *testing.T) {
+	streams, buffers := output.Test()
+	r := &run{factory: &factory.Factory{IO: streams}}
+	v := &check.Verdict{Verdict: check.Unknown, Summary: "would start now only if other teams lend 4 nvidia.com/gpu"}
+	r.say(v)
+	v.Quota.Unseen = &check.Unseen{Condition: &check.Condition{}}
+	r.say(v)
+	if got, want := buffers.Err.String(), "unknown: "+v.Summary+"\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
