@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -61,21 +62,32 @@ func figuresOfMany(t *testing.T, bed *cluster.Bed) {
 			t.Fatal(err)
 		}
 	}
+	// Kueue still decides at first: figures count if its status is the same before and after they are read.
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
 	var theirs map[string]teamFigures
-	if err := bed.WaitFor(t.Context(), "Kueue's decision about every job", func(context.Context) error {
+	if err := bed.WaitFor(ctx, "figures that agree", func(context.Context) error {
 		status, jobs := statusFigures(t, bed)
-		theirs = status
-		if jobs != int64(total) {
+		if theirs = status; jobs != int64(total) {
 			return fmt.Errorf("ClusterQueues count %d of %d jobs", jobs, total)
 		}
-		return differ("the workloads that kubectl lists", workloadFigures(t, bed), status)
+		for _, ours := range []struct {
+			what string
+			read func() map[string]teamFigures
+		}{
+			{"the workloads that kubectl lists", func() map[string]teamFigures { return workloadFigures(t, bed) }},
+			{"get-quota", func() map[string]teamFigures { return quotaFigures(t, admin) }},
+			{"the dashboard", func() map[string]teamFigures { return dashboardFigures(t, admin) }},
+			{"the browser", func() map[string]teamFigures { return browserFigures(t, admin, len(status)) }},
+		} {
+			if err := differ(ours.what, ours.read(), status); err != nil {
+				return err
+			}
+		}
+		later, _ := statusFigures(t, bed)
+		return differ("a moment later", later, status)
 	}); err != nil {
 		t.Fatal(err)
-	}
-	for what, ours := range map[string]map[string]teamFigures{"get-quota": quotaFigures(t, admin), "the dashboard": dashboardFigures(t, admin), "the browser": browserFigures(t, admin, len(theirs))} {
-		if err := differ(what, ours, theirs); err != nil {
-			t.Error(err)
-		}
 	}
 	listed := 0
 	for _, j := range admin.list("-A").Jobs {
