@@ -142,6 +142,9 @@ func (l life) preempted() {
 			l.t.Errorf("%s is not in\n%s", want, page)
 		}
 	}
+	// The watch joins changes that follow each other closely: a job that is deleted at once may not be shown running.
+	back := regexp.MustCompile(`(?s)"Name":"low",[^\n]*"State":"Preempted".*"Name":"low",[^\n]*"State":"Running"`)
+	watch.until(back.MatchString)
 	l.admin.ok("cancel-job", "low", "-n", smith, "--wait")
 	states := watch.until(func(out string) bool { return strings.Contains(out, `"Type":"DELETED","Name":"low"`) })
 	var seen []string
