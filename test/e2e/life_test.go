@@ -130,7 +130,7 @@ func (l life) preempted() {
 	ctx, cancel := context.WithTimeout(l.t.Context(), 90*time.Second)
 	defer cancel()
 	watch := l.admin.start(ctx, "list-jobs", "-n", smith, "--watch", "-o", "json")
-	watch.until(func(out string) bool { return strings.Contains(out, `"Type":"ADDED","Name":"low"`) })
+	watch.until(regexp.MustCompile(`"Name":"low",[^\n]*"State":"Running"`).MatchString)
 	high := l.file(l.pytorch("high", 2, 4, ""))
 	l.admin.ok("start-job", "-f", high, "-n", smith, "--priority", "inference", "--wait", "--timeout", "60s")
 	l.admin.ok("cancel-job", "high", "-n", smith)
@@ -151,7 +151,7 @@ func (l life) preempted() {
 	for _, m := range regexp.MustCompile(`"Name":"low",.*"State":"(\w+)"`).FindAllStringSubmatch(states, -1) {
 		seen = append(seen, m[1])
 	}
-	if got := strings.Join(slices.Compact(seen), " "); !regexp.MustCompile(`^Running Preempted (Starting )?Running$`).MatchString(got) {
+	if got := strings.Join(slices.Compact(seen), " "); !regexp.MustCompile(`^(Starting )?Running Preempted (Starting )?Running$`).MatchString(got) {
 		l.t.Errorf("the states were %s", got)
 	}
 }
