@@ -44,6 +44,9 @@ type Job struct {
 	// Refuse returns the field and the reason for which the operator's webhook refuses a
 	// new object, "" if it does not.
 	Refuse func(object map[string]any) (at, why string)
+	// ChecksTopology: Kueue's webhook for the kind examines the topology annotations of its pods. For other kinds without a
+	// linked integration, only the webhook for the pods does.
+	ChecksTopology bool
 	// Runtime is where the parts come from for kinds whose pods another object describes;
 	// they have no Roles.
 	Runtime *Runtime
@@ -350,7 +353,7 @@ type Part struct {
 	Spares int64
 	// PodSet is what Kueue calls the part, "" for its only one.
 	PodSet string
-	// At is the path of the pod template.
+	// At is the path of the pod template, in the object that has the parts (see Whole).
 	At    []string
 	Order Order
 }
@@ -388,8 +391,9 @@ func (j Job) Parts(object map[string]any) []Part {
 				if info, ok := lookup(part, r.Info).(map[string]any); ok && len(r.Info) > 0 {
 					p.Template = withInfo(t, info)
 				}
-				if j.RolesOf != nil {
-					p.At = slices.Concat(r.Path, r.Template)
+				p.At = slices.Concat(r.Path, r.Template)
+				if i := slices.Index(p.At, "*"); i >= 0 {
+					p.At[i] = key
 				}
 				out = append(out, p)
 			}

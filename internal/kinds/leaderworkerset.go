@@ -12,12 +12,13 @@ var LeaderWorkerSet = Job{
 		{Path: path("spec"), Name: "worker", Replicas: path("replicas"), Times: path("leaderWorkerTemplate.size"),
 			LessOne: path("leaderWorkerTemplate.leaderTemplate"), Template: path("leaderWorkerTemplate.workerTemplate")},
 	},
-	Serves:        true,
-	Operator:      "LeaderWorkerSet controller",
-	Style:         Described,
-	Status:        Status{Ready: path("status.readyReplicas"), Wanted: path("spec.replicas")},
-	GroupsAt:      path("spec.replicas"),
-	RestartPolicy: "Always",
+	ChecksTopology: true,
+	Serves:         true,
+	Operator:       "LeaderWorkerSet controller",
+	Style:          Described,
+	Status:         Status{Ready: path("status.readyReplicas"), Wanted: path("spec.replicas")},
+	GroupsAt:       path("spec.replicas"),
+	RestartPolicy:  "Always",
 	Numbers: Numbers{Unranked: true, Place: func(labels map[string]string, roles map[string]int64) (string, int) {
 		group, inner := index(labels[lwsGroupLabel]), index(labels[lwsWorkerLabel])
 		_, leads := roles["leader"]

@@ -44,16 +44,17 @@ var RayCluster = Job{
 // RayService is KubeRay's kind for serving models (v1). A service that Kueue holds has a
 // suspended cluster.
 var RayService = Job{
-	Resource:     rayResource("RayService", "rayservices"),
-	PodLabel:     "ray.io/cluster",
-	PodLabelFrom: path("status.activeServiceStatus.rayClusterName"),
-	SuspendPath:  path("spec.rayClusterConfig.suspend"),
-	Roles:        rayRoles("spec.rayClusterConfig"),
-	Operator:     "KubeRay operator",
-	Style:        Described,
-	Serves:       true,
-	Status:       Status{Word: path("status.serviceStatus"), Words: map[Phase][]string{Running: {"Running"}}},
-	Numbers:      Numbers{Place: rayPlace, Unranked: true},
+	Resource:       rayResource("RayService", "rayservices"),
+	PodLabel:       "ray.io/cluster",
+	PodLabelFrom:   path("status.activeServiceStatus.rayClusterName"),
+	SuspendPath:    path("spec.rayClusterConfig.suspend"),
+	ChecksTopology: true,
+	Roles:          rayRoles("spec.rayClusterConfig"),
+	Operator:       "KubeRay operator",
+	Style:          Described,
+	Serves:         true,
+	Status:         Status{Word: path("status.serviceStatus"), Words: map[Phase][]string{Running: {"Running"}}},
+	Numbers:        Numbers{Place: rayPlace, Unranked: true},
 	Made: func(p Planned) (string, map[string]string) {
 		cluster := Text(p.Object, "status", "activeServiceStatus", "rayClusterName")
 		if cluster == "" {

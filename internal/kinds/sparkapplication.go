@@ -36,10 +36,11 @@ var SparkApplication = Job{
 		}
 		return role, index(labels[sparkExecutorLabel]) - 1
 	}},
-	Policy:        Policy{At: path("spec"), TTL: "timeToLiveSeconds"},
-	RestartPolicy: "Never",
-	Refuse:        refuseSpark,
-	Seen:          seenOfSpark,
+	Policy:         Policy{At: path("spec"), TTL: "timeToLiveSeconds"},
+	RestartPolicy:  "Never",
+	Refuse:         refuseSpark,
+	ChecksTopology: true,
+	Seen:           seenOfSpark,
 	Made: func(p Planned) (string, map[string]string) {
 		labels := map[string]string{sparkRoleLabel: p.Part.Name, "sparkoperator.k8s.io/launched-by-spark-operator": "true"}
 		if p.Part.Name == sparkDriver {

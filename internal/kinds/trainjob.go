@@ -24,12 +24,13 @@ var TrainJob = Job{
 		Progress:    path("status.trainerStatus.progressPercentage"),
 		Remaining:   path("status.trainerStatus.estimatedRemainingSeconds"),
 	},
-	Operator: "Kubeflow Trainer",
-	Style:    JobGroups,
-	Numbers:  JobSet.Numbers,
-	Policy:   Policy{At: path("spec"), Deadline: "activeDeadlineSeconds"},
-	Made:     JobSet.Made,
-	PodMaker: jobOfJobSet,
+	ChecksTopology: true,
+	Operator:       "Kubeflow Trainer",
+	Style:          JobGroups,
+	Numbers:        JobSet.Numbers,
+	Policy:         Policy{At: path("spec"), Deadline: "activeDeadlineSeconds"},
+	Made:           JobSet.Made,
+	PodMaker:       jobOfJobSet,
 }
 
 // trainerGroup is the API group of Kubeflow Trainer v2.

@@ -39,7 +39,9 @@ type Options struct {
 	DeviceClasses map[string]string
 	// KueueOnly leaves out the operators of job kinds, those kinds, and the scheduler: half of a bed, for
 	// tests that make Workloads themselves.
-	KueueOnly        bool
+	KueueOnly bool
+	// AllKinds serves every kind that the current Kueue manages, and switches on its integration, also with KueueOnly.
+	AllKinds         bool
 	TrainingOperator Tuning
 	MPIOperator      Tuning
 	APIServerArgs    []string // added to the API server's flags
@@ -58,13 +60,21 @@ type Options struct {
 // components are what a bed with these options needs. kueuectl comes with the current Kueue, so that is always there.
 func (o Options) components() []Component {
 	components := []Component{Kubernetes, Kueue, KWOK}
-	if !o.KueueOnly {
+	if !o.KueueOnly || o.AllKinds {
 		components = append(components, TrainingOperator, MPIOperator)
 	}
 	if o.Kueue == KueueV1beta1 {
 		components = append(components, KueueOld)
 	}
 	return append(components, o.More...)
+}
+
+// without reports that a bed leaves out an object that Kueue ships or integrates with: the kind of others.
+func (o Options) without(object Object) bool {
+	if field(object, "kind") != "CustomResourceDefinition" || o.AllKinds {
+		return false
+	}
+	return o.KueueOnly && field(object, "spec", "group") != "kueue.x-k8s.io" || slices.Contains(rareKinds, field(object, "spec", "names", "kind"))
 }
 
 // Bed is a running cluster.
@@ -253,12 +263,8 @@ func (b *Bed) startOperators(ctx context.Context, progress func(string)) error {
 	}
 	kueueShipped.setConfig(config)
 	operators := []operator{b.kueue(config)}
-	objects := [][]Object{kueueShipped.objects}
-	if b.options.KueueOnly {
-		objects[0] = slices.DeleteFunc(objects[0], func(o Object) bool {
-			return field(o, "kind") == "CustomResourceDefinition" && field(o, "spec", "group") != "kueue.x-k8s.io"
-		})
-	} else {
+	objects := [][]Object{slices.DeleteFunc(kueueShipped.objects, b.options.without)}
+	if !b.options.KueueOnly || b.options.AllKinds {
 		trainingShipped, err := b.load(TrainingOperator)
 		if err != nil {
 			return err
@@ -267,12 +273,20 @@ func (b *Bed) startOperators(ctx context.Context, progress func(string)) error {
 		if err != nil {
 			return err
 		}
-		extra, err := parseObjects(hyperPodPyTorchJobCRD)
-		if err != nil {
-			return err
+		if b.options.KueueOnly { // the kinds without their operators
+			for _, o := range slices.Concat(trainingShipped.objects, mpiShipped.objects) {
+				if field(o, "kind") == "CustomResourceDefinition" {
+					objects[0] = append(objects[0], o)
+				}
+			}
+		} else {
+			extra, err := parseObjects(hyperPodPyTorchJobCRD)
+			if err != nil {
+				return err
+			}
+			operators = append(operators, b.trainingOperator(), b.mpiOperator())
+			objects = [][]Object{append(objects[0], extra...), trainingShipped.objects, mpiShipped.objects}
 		}
-		operators = append(operators, b.trainingOperator(), b.mpiOperator())
-		objects = [][]Object{append(kueueShipped.objects, extra...), trainingShipped.objects, mpiShipped.objects}
 	}
 	for _, c := range b.options.More {
 		o, err := b.optional(c)

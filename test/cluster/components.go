@@ -57,6 +57,16 @@ var newerCRDs = []string{
 	"github.com/project-codeflare/appwrapper:config/crd/bases/workload.codeflare.dev_appwrappers.yaml",
 }
 
+// rareCRDs are further kinds that the newer Kueue manages. Only beds with AllKinds serve them.
+var rareCRDs = []string{
+	"sigs.k8s.io/lws:config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
+	"github.com/kubeflow/spark-operator/v2:config/crd/bases/sparkoperator.k8s.io_sparkapplications.yaml",
+	"github.com/ray-project/kuberay/ray-operator:config/crd/bases/ray.io_rayservices.yaml",
+}
+
+// rareKinds are the kinds of rareCRDs.
+var rareKinds = []string{"LeaderWorkerSet", "SparkApplication", "RayService"}
+
 // Without these the servers call themselves v0.0.0-master, and clients take them for ancient.
 const kubernetesVersionFlags = " -X k8s.io/component-base/version.gitVersion=v1.35.4" +
 	" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=35" +
@@ -83,7 +93,7 @@ var recipes = map[Component]recipe{
 			"kueuectl": "sigs.k8s.io/kueue/cmd/kueuectl",
 		},
 		kustomize: "config/default",
-		crds:      slices.Concat(integratedCRDs, newerCRDs),
+		crds:      slices.Concat(integratedCRDs, newerCRDs, rareCRDs),
 	},
 	KueueOld: {
 		module:    "sigs.k8s.io/kueue",

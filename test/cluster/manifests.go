@@ -141,7 +141,11 @@ func kueueConfig(shipped Object, o Options) ([]byte, error) {
 	}
 	leader["leaderElect"] = false
 	frameworks, _ := integrations["frameworks"].([]any)
-	for _, f := range kubeflowFrameworks {
+	wanted := kubeflowFrameworks
+	if o.AllKinds {
+		wanted = append(slices.Clone(wanted), "sparkoperator.k8s.io/sparkapplication")
+	}
+	for _, f := range wanted {
 		if !slices.Contains(frameworks, any(f)) {
 			frameworks = append(frameworks, f)
 		}

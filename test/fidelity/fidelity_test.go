@@ -76,6 +76,14 @@ func TestFidelityDocumented(t *testing.T) {
 			t.Errorf("no row that ends in %s", row)
 		}
 	}
+	for what, n := range map[string]int{
+		fmt.Sprintf("%d kinds in %d situations", len(everyKind()), len(situations())): len(everyKind()) * len(situations()),
+		"the same, jobs that Kueue's webhooks refuse or let in":                       len(refusals),
+	} {
+		if row := fmt.Sprintf("%s | %d | %[2]d |", what, n); !strings.Contains(string(page), row) {
+			t.Errorf("no row that ends in %s", row)
+		}
+	}
 	if row := fmt.Sprintf("| %d hand-made | %[1]d |", len(older())); !strings.Contains(string(page), row) {
 		t.Errorf("no row that ends in %s", row)
 	}

@@ -104,11 +104,15 @@ func (m maker) clusterQueue(t team) object {
 		if t.missingFlavor {
 			name += "-missing"
 		}
-		flavors = append(flavors, object{"name": name, "resources": []any{r}})
+		resources := []any{r}
+		for _, more := range m.covers {
+			resources = append(resources, object{"name": more, "nominalQuota": "1000Gi"})
+		}
+		flavors = append(flavors, object{"name": name, "resources": resources})
 	}
 	spec := object{
 		"namespaceSelector": object{}, "queueingStrategy": "BestEffortFIFO",
-		"resourceGroups": []any{object{"coveredResources": []any{"nvidia.com/gpu"}, "flavors": flavors}},
+		"resourceGroups": []any{object{"coveredResources": append([]string{"nvidia.com/gpu"}, m.covers...), "flavors": flavors}},
 	}
 	if t.missingNamespace {
 		spec["namespaceSelector"] = object{"matchLabels": object{"no": "such"}}

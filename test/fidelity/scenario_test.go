@@ -19,6 +19,8 @@ type scenario struct {
 	// no reason for a resource that no flavor covers, and the API server refuses a
 	// condition without one.
 	silent bool
+	// covers are resources with quota for everything, beside the GPUs.
+	covers []string
 }
 
 type flavor struct {

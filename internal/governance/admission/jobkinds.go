@@ -2,14 +2,12 @@ package admission
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -119,25 +117,10 @@ var integrations = sync.OnceValue(func() []integration {
 		if k.Runtime != nil {
 			described = func() jobframework.GenericJob { return &runtimeJob{describedJob{kind: k}} }
 		}
-		in := integration{gvk: described().GVK(), new: described}
-		if k.Refuse != nil {
-			in.validate = refuses(k)
-		}
-		out = append(out, in)
+		out = append(out, integration{gvk: described().GVK(), new: described})
 	}
 	return out
 })
-
-// refuses returns the validation of the webhook of a kind's operator.
-func refuses(k kinds.Job) func(context.Context, client.Object) error {
-	return func(_ context.Context, o client.Object) error {
-		at, why := k.Refuse(o.(*unstructured.Unstructured).Object)
-		if why == "" {
-			return nil
-		}
-		return fmt.Errorf("%s: %s", at, why)
-	}
-}
 
 // defaultRayCluster sets the defaults of KubeRay's CRDs. A group of workers that gives
 // no number of replicas has none.
