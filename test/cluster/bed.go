@@ -37,6 +37,8 @@ type Options struct {
 	NoFairSharing     bool // preemption by priority and reclaim only
 	// DeviceClasses are resources.deviceClassMappings of Kueue's configuration: resources by the class of their devices.
 	DeviceClasses map[string]string
+	// UseHalfLife is admissionFairSharing.usageHalfLifeTime of Kueue's configuration; 0 leaves admission fair sharing off.
+	UseHalfLife time.Duration
 	// KueueOnly leaves out the operators of job kinds, those kinds, and the scheduler: half of a bed, for
 	// tests that make Workloads themselves.
 	KueueOnly bool

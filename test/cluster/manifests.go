@@ -163,6 +163,9 @@ func kueueConfig(shipped Object, o Options) ([]byte, error) {
 		}
 		resources["deviceClassMappings"] = mappings
 	}
+	if o.UseHalfLife > 0 {
+		shipped["admissionFairSharing"] = Object{"usageHalfLifeTime": o.UseHalfLife.String(), "usageSamplingInterval": "1s"}
+	}
 	delete(shipped, "fairSharing")
 	if o.NoFairSharing {
 		return yaml.Marshal(shipped)

@@ -84,6 +84,9 @@ func TestFidelityDocumented(t *testing.T) {
 			t.Errorf("no row that ends in %s", row)
 		}
 	}
+	if row := fmt.Sprintf("| %d changes | %[1]d |", len(changes())); !strings.Contains(string(page), row) {
+		t.Errorf("no row that ends in %s", row)
+	}
 	if row := fmt.Sprintf("| %d hand-made | %[1]d |", len(older())); !strings.Contains(string(page), row) {
 		t.Errorf("no row that ends in %s", row)
 	}
@@ -102,16 +105,8 @@ type bench struct {
 
 func compareWithKueue(t *testing.T, o cluster.Options, version string, scenarios []scenario) {
 	o.KueueOnly = true
-	bed := cluster.ForTest(t, o)
-	target, err := kube.Locate(kube.Location{Kubeconfig: bed.Kubeconfig}, func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kube.New(target.Config, kube.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{t: t, bed: bed, client: client, fair: !o.NoFairSharing, gates: o.KueueFeatureGates, reason: version == "v1beta2"}
+	b := newBench(t, cluster.ForTest(t, o), o.KueueFeatureGates)
+	b.fair, b.reason = !o.NoFairSharing, version == "v1beta2"
 	for i, s := range scenarios {
 		s.target.name = "target"
 		b.makers = append(b.makers, maker{s, version, fmt.Sprintf("s%02d", i)})
@@ -135,6 +130,18 @@ func compareWithKueue(t *testing.T, o cluster.Options, version string, scenarios
 	}
 	t.Logf("%d of %d scenarios agree with Kueue (fair sharing %v, API %s), %d of them without a condition from Kueue: %v",
 		agreed, len(b.makers), b.fair, version, unwritten, outcomes)
+}
+
+func newBench(t *testing.T, bed *cluster.Bed, gates map[string]bool) *bench {
+	target, err := kube.Locate(kube.Location{Kubeconfig: bed.Kubeconfig}, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kube.New(target.Config, kube.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bench{t: t, bed: bed, client: client, gates: gates, reason: true}
 }
 
 // each calls f for every scenario, several at a time.
@@ -174,6 +181,28 @@ func (b *bench) create(o object) error {
 // setUp makes queues and nodes, and submits what runs, one job after another.
 func (b *bench) setUp() {
 	b.t.Helper()
+	b.makePolicy()
+	most := 0
+	for _, m := range b.makers {
+		most = max(most, len(m.running))
+	}
+	for i := range most {
+		b.each(func(m maker) error {
+			if i >= len(m.running) {
+				return nil
+			}
+			if err := b.create(m.workload(m.running[i])); err != nil {
+				return err
+			}
+			return b.submitted(m, m.running[i])
+		})
+	}
+	b.each(func(m maker) error { return b.rest(m) })
+}
+
+// makePolicy makes the queues and nodes.
+func (b *bench) makePolicy() {
+	b.t.Helper()
 	for _, o := range b.witnesses().policy() {
 		if err := b.create(o); err != nil {
 			b.t.Fatal(err)
@@ -196,23 +225,17 @@ func (b *bench) setUp() {
 		}
 		return nil
 	})
-	b.each(func(m maker) error { return b.active(m) })
-	most := 0
-	for _, m := range b.makers {
-		most = max(most, len(m.running))
-	}
-	for i := range most {
-		b.each(func(m maker) error {
-			if i >= len(m.running) {
-				return nil
-			}
-			if err := b.create(m.workload(m.running[i])); err != nil {
+	b.each(func(m maker) error {
+		if slices.ContainsFunc(m.teams, func(t team) bool { return t.check }) {
+			// Without an autoscaler, nothing else says that checks can be made.
+			err := b.patchStatus(kinds.AdmissionCheck.Path("", m.at("check")), object{"conditions": []any{
+				object{"type": "Active", "status": "True", "reason": "Active", "message": "", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}}})
+			if err != nil {
 				return err
 			}
-			return b.submitted(m, m.running[i])
-		})
-	}
-	b.each(func(m maker) error { return b.rest(m) })
+		}
+		return b.active(m)
+	})
 }
 
 // active waits until the queues that can be used are.

@@ -107,15 +107,7 @@ func (b *bench) submit(o object, namespace string) error {
 
 func kindScenarios(t *testing.T, gates map[string]bool) (*bench, []of) {
 	bed := cluster.ForTest(t, cluster.Options{KueueFeatureGates: gates, NoFairSharing: true, KueueOnly: true, AllKinds: true})
-	target, err := kube.Locate(kube.Location{Kubeconfig: bed.Kubeconfig}, func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kube.New(target.Config, kube.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{t: t, bed: bed, client: client, gates: gates, reason: true}
+	b := newBench(t, bed, gates)
 	var list []of
 	for _, k := range everyKind() {
 		for _, s := range situations() {

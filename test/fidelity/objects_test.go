@@ -2,6 +2,7 @@ package fidelity
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
@@ -56,6 +57,13 @@ func (m maker) policy() []object {
 	for _, t := range m.teams {
 		out = append(out, object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": m.at(t.name)}},
 			m.clusterQueue(t), m.kueue("LocalQueue", m.at(t.name), "queue", object{"clusterQueue": m.at(t.name)}))
+	}
+	if slices.ContainsFunc(m.teams, func(t team) bool { return t.check }) {
+		out = append([]object{m.kueue("AdmissionCheck", "", m.at("check"), object{"controllerName": "kueue.x-k8s.io/provisioning-request"})}, out...)
+	}
+	for name, weight := range m.queues {
+		team := m.at(m.teams[0].name)
+		out = append(out, m.kueue("LocalQueue", team, name, object{"clusterQueue": team, "fairSharing": object{"weight": weight}}))
 	}
 	if m.target.claims != "" {
 		out = append(out, m.templates()...)
@@ -124,6 +132,12 @@ func (m maker) clusterQueue(t team) object {
 		}
 		spec[key] = m.at(t.cohort)
 	}
+	if t.check {
+		spec["admissionChecksStrategy"] = object{"admissionChecks": []any{object{"name": m.at("check")}}}
+	}
+	if m.byUse {
+		spec["admissionScope"] = object{"admissionMode": "UsageBasedAdmissionFairSharing"}
+	}
 	if t.strict {
 		spec["queueingStrategy"] = "StrictFIFO"
 	}
@@ -169,7 +183,7 @@ func (m maker) workload(j job) object {
 		requests["cpu"] = j.cpu
 	}
 	ps := object{"name": "main", "count": max(j.pods, 1), "template": object{"spec": object{"restartPolicy": "Never",
-		"containers": []any{object{"name": "c", "image": "example.com/none", "resources": object{"requests": requests}}}}}}
+		"containers": []any{object{"name": "c", "image": "example.com/none", "resources": object{"requests": requests, "limits": requests}}}}}}
 	pod := ps["template"].(object)["spec"].(object)
 	if j.claims != "" {
 		pod["resourceClaims"] = []any{object{"name": "gpu", "resourceClaimTemplateName": j.claims}}

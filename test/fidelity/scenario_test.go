@@ -19,6 +19,10 @@ type scenario struct {
 	// no reason for a resource that no flavor covers, and the API server refuses a
 	// condition without one.
 	silent bool
+	// byUse: the past use of its LocalQueues decides the order in each ClusterQueue. queues are LocalQueues of the first team
+	// beside the team's, with their weights.
+	byUse  bool
+	queues map[string]string
 	// covers are resources with quota for everything, beside the GPUs.
 	covers []string
 }
@@ -41,6 +45,7 @@ type team struct {
 	stop                            string
 	whenCanBorrow, whenCanPreempt   string
 	missingFlavor, missingNamespace bool
+	check                           bool // jobs wait for nodes to be provisioned
 }
 
 type job struct {
