@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 		"tab":                {"apiVersion: v1\nkind: Pod\n\tmetadata: {}\n", "a tab", 1},
 		"jinja":              {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ name }}\n", "Helm or Jinja", 1},
 		"jinja block":        {"{% for i in x %}\nkind: Pod\n{% endfor %}\n", "Helm or Jinja", 1},
-		"two jobs":           {job("{name: a, image: i}") + "---\n" + job("{name: b, image: i}"), "a second job", 1},
+		"two jobs":           {job("{name: a, image: i}") + "---\n" + job("{name: b, image: i}"), "a second Job j: give each job its own name", 1},
 		"large":              {job("{name: a, image: i}") + "# " + strings.Repeat("x", 5<<20), "larger than", 1},
 		"not text":           {"\xff\xfe\x00", "not a text file", 1},
 		"empty":              {"", "no object", 1},
@@ -246,12 +246,11 @@ func TestEveryFaultAtOnce(t *testing.T) {
 `},
 		"two jobs": {head + "      replicas: 0\n" + pod + "          - {name: pytorch, image: i}\n---\n" + head + "      replicas: -2\n" + pod + "          - {name: pytorch, image: i}\n", `
 7:7: invalid replicas 0 of Worker: must be at least 1
-13:1: a second job: start one at a time
+13:1: a second PyTorchJob j: give each job its own name
 19:7: invalid replicas -2 of Worker: must be at least 1
 `},
 		"a name that is not known yet": {strings.Replace(head, "{name: j}", "{name: $WHO, labels: {a: '?'}}", 1) + pod + "          - {name: pytorch, image: i}\n---\napiVersion: batch/v1\nkind: Job\n", `
 3:33: PyTorchJob: "?" is not a valid value of the label a: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends
-12:1: a second job: start one at a time
 12:1: the job requires a name
 12:1: the Job has no pods
 `},

@@ -201,7 +201,9 @@ func (b *bench) atRest() (in *inputs.Inputs) {
 			}
 		}
 		for _, w := range in.Workloads {
-			if c := quotaOf(w); c.reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads {
+			// Kueue frees quota before it tries the parked workloads again: one that it has not tried yet could come first.
+			c := quotaOf(w)
+			if c.reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads || c.settled(inStrictQueue(in, w), true) != nil {
 				moving = append(moving, w.Namespace+"/"+w.Name)
 			}
 		}
@@ -214,6 +216,15 @@ func (b *bench) atRest() (in *inputs.Inputs) {
 		b.t.Fatal(err)
 	}
 	return in
+}
+
+func inStrictQueue(in *inputs.Inputs, w *kueue.Workload) bool {
+	lq := in.LocalQueue(w.Namespace, string(w.Spec.QueueName))
+	if lq == nil {
+		return false
+	}
+	cq := in.ClusterQueue(string(lq.Spec.ClusterQueue))
+	return cq != nil && cq.Spec.QueueingStrategy == kueue.StrictFIFO
 }
 
 // change returns the state and the change of a scenario for the simulation, and makes it in the cluster.

@@ -26,7 +26,7 @@ func (r *run) fromCluster(ctx context.Context, t *parse.Template, s settings) (v
 		return s.Values, err
 	}
 	if s.stated != "" && s.stated != ns.Name {
-		r.factory.Notef("note: --namespace %s overrides the namespace %s of the manifest", ns.Name, s.stated)
+		r.once(fmt.Sprintf("--namespace %s overrides the namespace %s of the manifest", ns.Name, s.stated))
 	}
 	s.Namespace = ns.Name
 	switch {
@@ -37,7 +37,7 @@ func (r *run) fromCluster(ctx context.Context, t *parse.Template, s settings) (v
 		r.startReading(ctx, ns.Name, r.patience)
 	}
 	if note := resumeNote(s.AutoResume, ns.Name); note != "" {
-		r.factory.Notef("note: %s", note)
+		r.once(note)
 	}
 	if err := r.fromNodes(ctx, ns, &s.Values); err != nil {
 		return s.Values, err
@@ -78,7 +78,7 @@ func (r *run) chooseQueue(ctx context.Context, ns discovery.NamespaceChoice, t *
 		}
 		queue.Name = wanted
 	}
-	r.factory.Notes(choices.Texts(queue.Notes))
+	r.once(choices.Texts(queue.Notes)...)
 	s.Queue = queue.Name
 	return nil
 }
@@ -101,7 +101,7 @@ func (r *run) choosePriority(ctx context.Context, t *parse.Template, s *settings
 		priority.Name = wanted
 	}
 	if wanted != "" || len(jobKindsOf(t)) > 0 && resolve.PodPriority(t, s.Values) == "" {
-		r.factory.Notes(choices.Texts(priority.Notes))
+		r.once(choices.Texts(priority.Notes)...)
 	}
 	s.Priority = priority.Name
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,8 @@ type run struct {
 	code *upload.Files
 	// claimed are the files of --upload for the claim of --upload-pvc, nil without it.
 	claimed *claimed
+	// noted are the notes that were printed: the jobs of a manifest can share them.
+	noted []string
 	// findings are what an admission check reports where a start fails.
 	findings []check.Step
 }
@@ -86,6 +89,11 @@ func (r *run) start(ctx context.Context) error {
 	}
 	if err := o.checkKind(d.template); err != nil {
 		return err
+	}
+	if len(o.Axes) == 0 {
+		if beside, jobs := several(d.template); len(jobs) > 0 {
+			return r.startSeveral(ctx, d, beside, jobs)
+		}
 	}
 	s, err := r.settings(d)
 	if err != nil {
@@ -134,6 +142,16 @@ func (r *run) start(ctx context.Context) error {
 	return r.finish(ctx, job{Result: *result, namespace: v.Namespace, change: func(c remedy.Change) (map[string]any, remedy.Made, error) {
 		return findtemplate.Changed(d.template, v, c)
 	}})
+}
+
+// once prints notes that were not printed yet.
+func (r *run) once(notes ...string) {
+	for _, n := range notes {
+		if !slices.Contains(r.noted, n) {
+			r.noted = append(r.noted, n)
+			r.factory.Notes([]string{n})
+		}
+	}
 }
 
 // renderEarly renders the job with the values that were given: a fault of the input costs no request, and the result

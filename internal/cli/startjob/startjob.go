@@ -30,7 +30,8 @@ The definition of the job is the first of these that exists:
   4. the default template of the settings, or else the embedded template pytorch
 
 --config-file takes manifests, a configuration file of the official CLI v2, or
-an sbatch script of Slurm. Flags override the definition.
+an sbatch script of Slurm. Flags override the definition. A manifest or folder
+can have several jobs, which are submitted in their order.
 
 --dry-run creates nothing. It reports whether the job would start now, wait or
 never run, and why (exit code 0, 8 or 3). The answer follows Kueue's own rules.

@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/sweep"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -26,12 +27,31 @@ import (
 // longestSweepName leaves room for the names of pods, such as NAME-worker-15, in 63 characters.
 const longestSweepName = 50
 
-// series are the jobs of a sweep.
+// series are jobs that are submitted together: those of a sweep, or of a manifest with several.
 type series struct {
-	name     string
+	name     string // of the sweep
+	manifest string // the name of the manifest, "" for a sweep
 	points   []sweep.Point
 	names    []string
 	template *parse.Template
+	// beside are the objects of the manifest that are no jobs.
+	beside *job
+}
+
+// title names the jobs in messages.
+func (s *series) title() string {
+	if s.manifest != "" {
+		return s.manifest
+	}
+	return "sweep " + s.name
+}
+
+// others are the objects that are created before the jobs.
+func (s *series) others() []map[string]any {
+	if s.beside == nil {
+		return nil
+	}
+	return s.beside.Objects
 }
 
 // series returns the sweep of the flags, nil without one.
@@ -76,10 +96,12 @@ func (s *series) at(v values.Values, i int) values.Values {
 	return v
 }
 
-// swept is a job of the sweep with its parameters.
+// swept is a job of a series with its parameters.
 type swept struct {
 	job
 	point sweep.Point
+	// findings are what the admission check reports of the lookups for the job.
+	findings []check.Step
 	// sum tells jobs apart that were made from other definitions.
 	sum string
 }
@@ -103,12 +125,17 @@ func (r *run) sweptJobs(s *series, v values.Values) ([]*swept, error) {
 		if err := r.options.needsJob(result); err != nil {
 			return nil, err
 		}
-		j := &swept{job: job{Result: result, namespace: v.Namespace}, point: s.points[i], sum: submit.Fingerprint(result.Objects[result.Job])}
-		annotations, _ := kinds.At(result.Objects[result.Job], "metadata", "annotations").(map[string]any)
-		annotations[kinds.DefinitionAnnotation] = j.sum
-		out = append(out, j)
+		out = append(out, r.partOf(result, v.Namespace, s.points[i]))
 	}
 	return out, ownObjects(out)
+}
+
+// partOf makes a job of a series, which remembers its definition.
+func (r *run) partOf(result render.Result, namespace string, point sweep.Point) *swept {
+	j := &swept{job: job{Result: result, namespace: namespace}, point: point, sum: submit.Fingerprint(result.Objects[result.Job]), findings: r.findings}
+	annotations, _ := kinds.At(result.Objects[result.Job], "metadata", "annotations").(map[string]any)
+	annotations[kinds.DefinitionAnnotation] = j.sum
+	return j
 }
 
 // ownObjects refuses a manifest whose jobs would share an object: it would be deleted with the first job.
@@ -133,13 +160,22 @@ func (r *run) startSweep(ctx context.Context, s *series, v values.Values) error 
 	if err != nil {
 		return err
 	}
-	r.factory.Notes(all[0].Notices)
+	return r.startSeries(ctx, s, all)
+}
+
+// startSeries does what --dry-run says with jobs that are submitted together.
+func (r *run) startSeries(ctx context.Context, s *series, all []*swept) error {
+	r.noticesOf(s, all)
 	if r.options.DryRun == factory.DryRunClient {
-		var objects []map[string]any
+		objects := slices.Clone(s.others())
 		for _, j := range all {
 			objects = append(objects, j.Objects...)
 		}
-		if err := r.servesAll(ctx, all[0].Objects); err != nil {
+		served := all[0].Objects
+		if s.manifest != "" {
+			served = objects
+		}
+		if err := r.servesAll(ctx, served); err != nil {
 			return err
 		}
 		return r.print(objects, "client dry run")
@@ -149,11 +185,11 @@ func (r *run) startSweep(ctx context.Context, s *series, v values.Values) error 
 		return err
 	}
 	if r.options.DryRun == admission {
-		return r.checkSweep(ctx, s, all, missing)
+		return r.checkSeries(ctx, s, all, missing)
 	}
 	exist := len(all) - len(missing)
 	if len(missing) == 0 {
-		r.factory.Notef("all %s of sweep %s exist already", words.Count(exist, "job", "jobs"), s.name)
+		r.factory.Notef("all %s of %s exist already", words.Count(exist, "job", "jobs"), s.title())
 		return r.awaitSweep(ctx, s, all)
 	}
 	first := missing
@@ -163,12 +199,17 @@ func (r *run) startSweep(ctx context.Context, s *series, v values.Values) error 
 	if err := r.mayFill(ctx, missing[0].job); err != nil {
 		return err
 	}
-	answer := r.foreseeSweep(ctx, s, first, exist, len(missing)-len(first))
+	answer := r.foreseeSeries(ctx, s, first, exist, len(missing)-len(first))
 	if ok, err := r.confirmedSweep(ctx, answer); !ok {
 		return err
 	}
 	if err := r.fillClaim(ctx, missing[0].job, r.factory.Deadline(r.options.Timeout)); err != nil {
 		return err
+	}
+	if exist > 0 {
+		if err := r.keepExisting(ctx, s); err != nil {
+			return err
+		}
 	}
 	if r.options.MaxParallel > 0 {
 		err = r.startInTurn(ctx, s, missing, answer)
@@ -181,11 +222,28 @@ func (r *run) startSweep(ctx context.Context, s *series, v values.Values) error 
 	return r.awaitSweep(ctx, s, all)
 }
 
+// noticesOf prints what rendering says, each notice once.
+func (r *run) noticesOf(s *series, all []*swept) {
+	if s.beside != nil {
+		r.once(s.beside.Notices...)
+	}
+	for _, j := range all {
+		r.once(j.Notices...)
+	}
+}
+
 // startAll creates the jobs in their order, which is that of their queue.
 func (r *run) startAll(ctx context.Context, s *series, missing []*swept, answer *sweepAnswer) error {
 	var made []map[string]any
+	if s.beside != nil {
+		objects, err := r.create(ctx, *s.beside)
+		if err != nil {
+			return err
+		}
+		made = objects
+	}
 	for i, j := range missing {
-		objects, err := r.create(ctx, j)
+		objects, err := r.create(ctx, j.job)
 		if err != nil {
 			return r.notAll(s, missing, i, err)
 		}
@@ -205,8 +263,8 @@ func (r *run) startAll(ctx context.Context, s *series, missing []*swept, answer 
 }
 
 // create creates the objects of one job and prints its line, where -o asks for no document of all.
-func (r *run) create(ctx context.Context, j *swept) ([]map[string]any, error) {
-	req, err := r.request(ctx, j.job)
+func (r *run) create(ctx context.Context, j job) ([]map[string]any, error) {
+	req, err := r.request(ctx, j)
 	if err != nil {
 		return nil, err
 	}
@@ -220,25 +278,19 @@ func (r *run) create(ctx context.Context, j *swept) ([]map[string]any, error) {
 	case req.DryRun:
 		err = r.print(done.Objects, "server dry run")
 	default:
-		err = r.printResult(done, j.job)
+		err = r.printResult(done, j)
 	}
 	return done.Objects, cmp.Or(err, r.factory.IO.Flush())
 }
 
-// notAll returns the error of a sweep that stopped in the middle.
+// notAll returns the error of a series that stopped in the middle.
 func (r *run) notAll(s *series, missing []*swept, created int, cause error) error {
 	if len(missing) == 1 || r.options.DryRun != factory.DryRunNone {
 		return cause
 	}
-	names := func(list []*swept) string {
-		var out []string
-		for _, j := range list {
-			out = append(out, j.name())
-		}
-		return words.Clip(strings.Join(out, ", "), 200)
-	}
+	names := func(list []*swept) string { return words.Clip(strings.Join(jobNames(list), ", "), 200) }
 	code := errs.ExitOf(cause)
-	e := errs.Wrap(cause, fmt.Sprintf("sweep %s is incomplete: %d of %s created", s.name, created, words.Count(len(missing), "job", "jobs"))).WithCode(code)
+	e := errs.Wrap(cause, fmt.Sprintf("%s is incomplete: %d of %s created", s.title(), created, words.Count(len(missing), "job", "jobs"))).WithCode(code)
 	var interrupted *errs.Error
 	if errors.As(cause, &interrupted) && code == errs.Interrupted {
 		e.Why = "interrupted"
@@ -248,9 +300,20 @@ func (r *run) notAll(s *series, missing []*swept, created int, cause error) erro
 	}
 	e.WithFact("not created", names(missing[created:])).WithAdvice("run the same command again: it creates the jobs that are missing")
 	if created > 0 {
-		e.Suggest(errs.Run("cancel-job", "--sweep", s.name).WithNote("cancels those that were created"))
+		args := []string{"--sweep", s.name}
+		if s.manifest != "" {
+			args = jobNames(missing[:created])
+		}
+		e.Suggest(errs.Run("cancel-job", args...).WithNote("cancels those that were created"))
 	}
 	return e
+}
+
+func jobNames(list []*swept) (out []string) {
+	for _, j := range list {
+		out = append(out, j.name())
+	}
+	return out
 }
 
 // member is a job of the cluster that belongs to a sweep.
@@ -265,6 +328,9 @@ type member struct {
 // notCreated returns the jobs that do not exist yet, so that the same command can go on where it
 // stopped. A job with the same parameters that was made from another definition is an error.
 func (r *run) notCreated(ctx context.Context, s *series, all []*swept) ([]*swept, error) {
+	if s.manifest != "" {
+		return r.notCreatedOf(ctx, all)
+	}
 	first := all[0]
 	res, err := discovery.ResourceOf(ctx, r.cluster.Client, first.Objects[first.Job])
 	if err != nil {

@@ -37,16 +37,16 @@ const mostChecked = 1000
 
 // judgeAll decides about the first jobs one after another, as they would be submitted, at least about the first one and
 // as long as more returns true; nil means always.
-func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list []*swept, one check.Request, exist, later int, more func() bool) (*sweepAnswer, error) {
-	c, err := check.New(ctx, in)
+func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list []*swept, requestOf func(i int) check.Request, exist, later int, more func() bool) (*sweepAnswer, error) {
+	c, err := check.New(ctx, in.WithTemplates(list[0].namespace, s.others()))
 	if err != nil {
-		return nil, err
+		return nil, verdict.Error(err)
 	}
 	var requests []check.Request
 	var points []sweep.Point
-	for _, j := range list[:min(len(list), mostChecked)] {
-		q := one
-		q.Object, q.Namespace, q.Steps = j.Objects[j.Job], j.namespace, slices.Clone(one.Steps)
+	for i, j := range list[:min(len(list), mostChecked)] {
+		q := requestOf(i)
+		q.Object, q.Namespace, q.Steps = j.Objects[j.Job], j.namespace, slices.Clone(q.Steps)
 		requests, points = append(requests, q), append(points, j.point)
 	}
 	verdicts, err := c.Together(ctx, requests, more)
@@ -56,52 +56,56 @@ func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list [
 	for _, v := range verdicts {
 		verdict.Fill(v, r.factory.Line)
 	}
-	return &sweepAnswer{sweeptext.New(s.name, points, verdicts, exist, later, len(list)-len(verdicts), words.Age), verdicts}, nil
+	return &sweepAnswer{sweeptext.New(sweeptext.Of{Sweep: s.name, File: s.manifest}, points, verdicts, exist, later, len(list)-len(verdicts), words.Age), verdicts}, nil
 }
 
-// checkSweep prints whether the jobs that do not exist yet would run. It creates nothing.
-func (r *run) checkSweep(ctx context.Context, s *series, all, missing []*swept) error {
+// checkSeries prints whether the jobs that do not exist yet would run. It creates nothing.
+func (r *run) checkSeries(ctx context.Context, s *series, all, missing []*swept) error {
 	f, c := r.factory, r.cluster
 	format, err := f.Format()
 	if err != nil {
 		return err
 	}
-	first := all[0]
 	now := missing
 	if n := r.options.MaxParallel; n > 0 {
 		now = missing[:min(n, len(missing))]
 	}
-	r.startReading(ctx, first.namespace, 0)
-	var rights []check.Step
-	var found *prerequisite.Found
-	var refused error
-	var wg crash.Group
-	if len(missing) > 0 {
-		first = missing[0]
-		wg.Go(func() { refused = r.rehearsal(ctx, first.job) })
+	r.startReading(ctx, all[0].namespace, 0)
+	each := missing[:min(1, len(missing))] // the jobs of a sweep need the same
+	if s.manifest != "" {
+		each = missing
 	}
-	wg.Go(func() { rights = createRights(ctx, c, first.namespace, first.Objects) })
-	wg.Go(func() { found = admissioncheck.Prerequisites(ctx, c, first.namespace, first.Objects, first.Job) })
+	found := make([]examined, len(each))
+	var wg crash.Group
+	for i, j := range each {
+		wg.Go(func() { found[i] = r.examine(ctx, s, j) })
+	}
 	wg.Wait()
 	<-r.reading.done
 	if r.reading.err != nil {
 		return r.reading.err
 	}
 	in := r.reading.in
-	server := refusal(refused, rights)
-	for _, s := range server {
-		if s.Status == check.StatusUnknown {
-			f.Notef("note: %s", verdict.Row(s))
+	for i, j := range each {
+		for _, step := range found[i].server {
+			if step.Status == check.StatusUnknown {
+				f.Notef("note: %s", verdict.Row(step))
+			}
 		}
+		found[i].steps = append(found[i].steps, r.checkLoader(ctx, in, j.job)...)
 	}
-	answer, err := r.judgeAll(ctx, s, in, now, check.Request{
-		Remedies: true, Assume: r.options.Assume, Found: found,
-		Steps: slices.Concat(r.findings, rights, server, r.checkLoader(ctx, r.reading.in, first.job)),
-		Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
-			return admissioncheck.Deadlines(ctx, c, in)
-		},
-	}, len(all)-len(missing), len(missing)-len(now), nil)
-	if err != nil {
+	var answer *sweepAnswer
+	if len(now) == 0 {
+		answer = &sweepAnswer{sweeptext.New(sweeptext.Of{Sweep: s.name, File: s.manifest}, nil, nil, len(all), 0, 0, words.Age), nil}
+	} else if answer, err = r.judgeAll(ctx, s, in, now, func(i int) check.Request {
+		one := found[min(i, len(found)-1)]
+		return check.Request{
+			Remedies: true, Assume: r.options.Assume, Found: one.found, Steps: one.steps,
+			Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
+				return admissioncheck.Deadlines(ctx, c, in)
+			},
+		}
+	}, len(all)-len(missing), len(missing)-len(now), nil); err != nil {
 		return err
 	}
 	if format.IsTable() {
@@ -122,6 +126,31 @@ func (r *run) checkSweep(ctx context.Context, s *series, all, missing []*swept) 
 	return nil
 }
 
+// examined is what a dry run finds out about a job of a series beside its quota.
+type examined struct {
+	steps, server []check.Step
+	found         *prerequisite.Found
+}
+
+// examine asks the cluster about a job: permissions, what its pods need, and whether the API server accepts it.
+func (r *run) examine(ctx context.Context, s *series, j *swept) (out examined) {
+	var rights []check.Step
+	var refused error
+	var wg crash.Group
+	wg.Go(func() { refused = r.rehearsal(ctx, j.job) })
+	wg.Go(func() { rights = createRights(ctx, r.cluster, j.namespace, slices.Concat(j.Objects, s.others())) })
+	wg.Go(func() {
+		out.found = admissioncheck.Prerequisites(ctx, r.cluster, j.namespace, slices.Concat(j.Objects, s.others()), j.Job)
+	})
+	wg.Wait()
+	if bringsRuntime(refused, slices.Concat(j.Objects, s.others()), j.Job) {
+		refused = nil
+	}
+	out.server = refusal(refused, rights)
+	out.steps = slices.Concat(j.findings, rights, out.server)
+	return out
+}
+
 // printSweep prints the answer as a page.
 func (r *run) printSweep(d *sweeptext.Document) error {
 	io := r.factory.IO
@@ -139,25 +168,43 @@ func (r *run) printSweep(d *sweeptext.Document) error {
 		return err
 	}
 	if d.RunNow < len(d.Jobs) {
+		if d.File != "" {
+			r.factory.Notef("note: --dry-run explains a job in full if the manifest has no other")
+			return nil
+		}
 		r.factory.Notef("note: --dry-run without --sweep explains one of the jobs")
 	}
 	return nil
 }
 
-// foreseeSweep is foresee for the jobs of a sweep: the answer is about those that are decided in time.
-func (r *run) foreseeSweep(ctx context.Context, s *series, list []*swept, exist, later int) *sweepAnswer {
+// foreseeSeries is foresee for the jobs of a series: the answer is about those that are decided in time.
+func (r *run) foreseeSeries(ctx context.Context, s *series, list []*swept, exist, later int) *sweepAnswer {
 	if !r.foresees() {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	found, err := r.facts(ctx, limited, list[0].job)
+	each := list[:1] // the jobs of a sweep need the same
+	if s.manifest != "" {
+		each = list
+	}
+	found := make([]*prerequisite.Found, len(each))
+	var err error
+	for i, j := range each {
+		whole := j.job
+		whole.Objects = slices.Concat(whole.Objects, s.others())
+		if found[i], err = r.facts(ctx, limited, whole); err != nil {
+			break
+		}
+	}
 	if ctx.Err() != nil || kube.IsForbidden(err) {
 		return nil
 	}
 	var answer *sweepAnswer
 	if err == nil {
-		answer, err = r.judgeAll(ctx, s, r.reading.in, list, check.Request{Found: found, Remedies: true}, exist, later, func() bool { return r.judging(limited) })
+		answer, err = r.judgeAll(ctx, s, r.reading.in, list, func(i int) check.Request {
+			return check.Request{Found: found[min(i, len(found)-1)], Remedies: true}
+		}, exist, later, func() bool { return r.judging(limited) })
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -188,7 +235,7 @@ func (r *run) confirmedSweep(ctx context.Context, a *sweepAnswer) (bool, error) 
 // reportSweep reports what becomes of the jobs that were submitted.
 func (r *run) reportSweep(a *sweepAnswer) {
 	if a != nil && a.RunNow+a.WillWait+a.NeverRun > 0 {
-		r.factory.Notef("sweep %s: %s", a.Sweep, a.Summary)
+		r.factory.Notef("%s: %s", a.Title(), a.Summary)
 	}
 }
 

@@ -41,7 +41,7 @@ func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, answ
 			j := missing[created]
 			var objects []map[string]any
 			var err error
-			progress.Above(func() { objects, err = r.create(ctx, j) })
+			progress.Above(func() { objects, err = r.create(ctx, j.job) })
 			if err != nil {
 				return r.notAll(s, missing, created, err)
 			}

@@ -1,4 +1,5 @@
-// Package sweeptext words what the admission check says about the jobs of a sweep.
+// Package sweeptext words what the admission check says about jobs that are submitted together: those of a sweep, or of a
+// manifest with several.
 package sweeptext
 
 import (
@@ -17,10 +18,15 @@ import (
 // Schema is the name and version of the JSON. Fields may be added within a version.
 const Schema = "hyperpod.sweep-check/v1"
 
-// Document is the admission check of a sweep.
+// Of names what the jobs come from: a sweep, or a manifest.
+type Of struct{ Sweep, File string }
+
+// Document is the admission check of a sweep, or of a manifest with several jobs.
 type Document struct {
 	Schema string
 	Sweep  string
+	// File is the name of the manifest or folder; Sweep is then empty.
+	File string `json:",omitempty"`
 	// Verdict is the worst of the jobs that would be submitted: Admitted, Waits, Unknown or Never.
 	Verdict check.Outcome
 	// Summary is the first line in words, without the verdict and the name.
@@ -65,8 +71,8 @@ func (d *Document) Exit() errs.Exit { return d.Verdict.Exit() }
 
 // New makes the document of verdicts that are filled. later and exist are jobs that need no check, unchecked those that
 // would have needed one.
-func New(name string, points []sweep.Point, verdicts []*check.Verdict, exist, later, unchecked int, age func(time.Duration) string) *Document {
-	d := &Document{Schema: Schema, Sweep: name, Verdict: check.Admitted, Existing: exist, Postponed: later, Undecided: unchecked, Jobs: []Job{}, unchecked: unchecked}
+func New(of Of, points []sweep.Point, verdicts []*check.Verdict, exist, later, unchecked int, age func(time.Duration) string) *Document {
+	d := &Document{Schema: Schema, Sweep: of.Sweep, File: of.File, Verdict: check.Admitted, Existing: exist, Postponed: later, Undecided: unchecked, Jobs: []Job{}, unchecked: unchecked}
 	for i, v := range verdicts {
 		j := Job{Name: v.Job.Name, Namespace: v.Job.Namespace, Parameters: points[i].Map(), Verdict: v.Verdict, Reason: v.Reason, Preempts: []Target{}, ETA: v.ETA, point: points[i]}
 		if j.Summary = verdict.Brief(v, age); j.Summary == "" {
@@ -196,9 +202,17 @@ func (d *Document) about(age func(time.Duration) string) string {
 	return " about " + from + " (estimate)"
 }
 
+// Title names the jobs together.
+func (d *Document) Title() string {
+	if d.File != "" {
+		return d.File
+	}
+	return "sweep " + d.Sweep
+}
+
 // Headline returns the first line of a dry run.
 func (d *Document) Headline() string {
-	return strings.ToUpper(string(d.Verdict)) + "  sweep " + d.Sweep + ": " + d.Summary
+	return strings.ToUpper(string(d.Verdict)) + "  " + d.Title() + ": " + d.Summary
 }
 
 // Table has a row for each job.
@@ -256,5 +270,9 @@ func (d *Document) NeverRunsQuestion() string {
 	if d.NeverRun == 0 {
 		return ""
 	}
-	return words.Count(d.NeverRun, "job", "jobs") + " of the sweep can never run" + d.why(check.Never) + ". Submit the sweep anyway?"
+	what := "the sweep"
+	if d.File != "" {
+		what = d.File
+	}
+	return words.Count(d.NeverRun, "job", "jobs") + " of " + what + " can never run" + d.why(check.Never) + ". Submit " + what + " anyway?"
 }

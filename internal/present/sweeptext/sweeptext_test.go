@@ -20,7 +20,7 @@ func TestUnchecked(t *testing.T) {
 		{1, check.Unknown, "2 of 3 jobs run now, 1 was not checked"},
 		{9998, check.Unknown, "2 of 10000 jobs run now, 9998 were not checked"},
 	} {
-		d := New("s", make([]sweep.Point, len(verdicts)), verdicts, 0, 0, tt.unchecked, words.Age)
+		d := New(Of{Sweep: "s"}, make([]sweep.Point, len(verdicts)), verdicts, 0, 0, tt.unchecked, words.Age)
 		if d.Verdict != tt.verdict || d.Summary != tt.summary || d.Undecided != tt.unchecked {
 			t.Errorf("%d: %s, %q, %d", tt.unchecked, d.Verdict, d.Summary, d.Undecided)
 		}

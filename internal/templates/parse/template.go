@@ -69,6 +69,16 @@ func (t *Template) Param(name string) (Param, bool) {
 	return Param{}, false
 }
 
+// Only returns a template of some of the documents. It shares them with t.
+func (t *Template) Only(docs ...int) *Template {
+	out := *t
+	out.Docs = make([]*manifest.Node, len(docs))
+	for i, n := range docs {
+		out.Docs[i] = t.Docs[n]
+	}
+	return &out
+}
+
 // Kinds returns the kinds of the template's objects in order.
 func (t *Template) Kinds() []string {
 	var out []string

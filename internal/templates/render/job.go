@@ -6,12 +6,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// jobLevel returns a setting that only a job can have and that is set, "" if there is none.
-func jobLevel(s *resolve.Plan) setting.Setting {
-	v := s.Values
+// JobLevel returns a setting that only a job can have and that is set, "" if there is none.
+func JobLevel(v values.Values) setting.Setting {
 	for _, one := range []struct {
 		of  setting.Setting
 		set bool
@@ -40,7 +40,7 @@ func pickJob(s *resolve.Plan, objects []map[string]any) (*jobobject.View, int, e
 			WithAdvice("write one file for each job")
 	}
 	if job == nil {
-		if flag := jobLevel(s); flag != "" {
+		if flag := JobLevel(s.Values); flag != "" {
 			return nil, -1, errs.Usagef("%s requires a job: the manifest has none", flag)
 		}
 		if s.Name != "" {

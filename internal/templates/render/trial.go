@@ -51,9 +51,14 @@ func trial(t *parse.Template, complete bool) (found []error) {
 	job, _, all := jobobject.Main(objects)
 	if job != nil {
 		tell(overlay.Job(s, job))
-		for _, i := range all[1:] {
-			found = append(found, manifest.Faultf(trees[i].Line, "a second job: start one at a time").Col(trees[i].Column))
+	}
+	names := map[string]bool{}
+	for _, i := range all {
+		name := manifest.TextOf(objects[i]["kind"]) + " " + manifest.TextOf(jobobject.Inner(objects[i], "metadata")["name"])
+		if names[name] {
+			found = append(found, manifest.Faultf(trees[i].Line, "a second %s: give each job its own name", name).Col(trees[i].Column))
 		}
+		names[name] = true
 	}
 	overlay.Objects(s, objects)
 	found = append(found, objectTrial(s, trees, objects)...)
