@@ -34,7 +34,7 @@ type series struct {
 	points   []sweep.Point
 	names    []string
 	template *parse.Template
-	// beside are the objects of the manifest that are no jobs.
+	// beside are the objects of the manifest beside its jobs.
 	beside *job
 }
 
