@@ -392,11 +392,11 @@ func TestOffered(t *testing.T) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	_, err := get("ray.io/v1", "RayCluster")
-	mustSay(t, err, errs.NotFound, "kind RayCluster not found in ray.io/v1", "it serves:  RayCluster of ray.io/v1alpha1")
+	mustSay(t, err, errs.NotFound, "kind RayCluster not found in ray.io/v1", "the cluster serves RayCluster of ray.io/v1alpha1")
 	_, err = get("jobset.x-k8s.io/v1alpha2", "JobSet")
 	mustSay(t, err, errs.NotFound, "does not serve jobset.x-k8s.io/v1alpha2 (JobSet)")
 	_, err = get("kubeflow.org/v1", "MPIJob")
-	mustSay(t, err, errs.NotFound, "does not serve kubeflow.org/v1", "it serves:  MPIJob of kubeflow.org/v2beta1")
+	mustSay(t, err, errs.NotFound, "does not serve kubeflow.org/v1", "the cluster serves MPIJob of kubeflow.org/v2beta1")
 }
 
 // Without permission to list namespaces, a service account works in its own.

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -9,8 +10,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-// ResourceOf returns the resource of an object in a manifest. Kinds of the table
-// cost no request; for others the server's list of the API version is read.
+// ResourceOf returns the resource of an object in a manifest. Kinds of the table at their
+// versions cost no request; for others the server's list of the API version is read.
 func ResourceOf(ctx context.Context, c *kube.Client, object map[string]any) (kinds.Resource, error) {
 	apiVersion, _ := object["apiVersion"].(string)
 	kind, _ := object["kind"].(string)
@@ -19,7 +20,7 @@ func ResourceOf(ctx context.Context, c *kube.Client, object map[string]any) (kin
 		group, version = "", apiVersion
 	}
 	for _, r := range kinds.All() {
-		if r.Kind == kind && r.Group == group {
+		if r.Kind == kind && r.Group == group && slices.Contains(r.Versions(), version) {
 			return r.WithVersion(version), nil
 		}
 	}
@@ -58,7 +59,8 @@ func Offered(ctx context.Context, c *kube.Client, object map[string]any) (kinds.
 		}
 	}
 	if len(at) > 0 {
-		e.WithFact("it serves", kind+" of "+strings.Join(at, ", "))
+		e.Why = "the cluster serves " + kind + " of " + strings.Join(at, ", ")
+		e.WithAdvice("write apiVersion: " + at[0] + ", and check the fields, which can differ")
 	}
 	return kinds.Resource{}, e
 }

@@ -37,6 +37,8 @@ type Job struct {
 	Form *Form
 	// Seen is what Kueue sees of the pod template of a role, nil where it sees all.
 	Seen func(object map[string]any, role string, template map[string]any) map[string]any
+	// OnPodsOf is the field of an object that runs on the pods of another one, and has none of its own.
+	OnPodsOf []string
 	// Assign stores what Kueue adds to the pods of each pod set (metadata and spec fields of
 	// a pod), and removes it again without infos, for kinds that keep it apart from their
 	// templates. It reports whether the object changed.
@@ -310,7 +312,24 @@ func JobFor(apiVersion, kind string) (Job, bool) {
 // kinds that also serve a job (Deployments) only where there is no other. It returns all
 // that could be; none where no object is a job.
 func Main(n int, of func(i int) (apiVersion, kind string)) (jobs []int) {
-	var beside []int
+	jobs, beside := sortOut(n, of)
+	if len(jobs) == 0 && len(beside) > 0 {
+		jobs = beside[:1]
+	}
+	return jobs
+}
+
+// Several is Main for objects that can be several jobs: all Deployments, where there is no other job.
+func Several(n int, of func(i int) (apiVersion, kind string)) []int {
+	jobs, beside := sortOut(n, of)
+	if len(jobs) == 0 {
+		return beside
+	}
+	return jobs
+}
+
+// sortOut returns the objects that are jobs, and those of kinds that also serve a job.
+func sortOut(n int, of func(i int) (apiVersion, kind string)) (jobs, beside []int) {
 	for i := range n {
 		switch k, ok := JobFor(of(i)); {
 		case ok && k.Beside:
@@ -319,10 +338,7 @@ func Main(n int, of func(i int) (apiVersion, kind string)) (jobs []int) {
 			jobs = append(jobs, i)
 		}
 	}
-	if len(jobs) == 0 && len(beside) > 0 {
-		jobs = beside[:1]
-	}
-	return jobs
+	return jobs, beside
 }
 
 // JobNamed returns the job kind that a person means by kind, plural or

@@ -43,3 +43,19 @@ func refusePod(object map[string]any) (at, why string) {
 	}
 	return "", ""
 }
+
+// PodGroup is a group of pods with one Workload.
+type PodGroup struct {
+	Name string
+	Pods int // of the whole group
+}
+
+// PodGroupOf returns the group of a Pod, and whether it has one of a valid size.
+func PodGroupOf(object map[string]any) (g PodGroup, ok bool) {
+	if Text(object, "kind") != PodKind.Kind || Text(object, "apiVersion") != PodKind.GroupVersion() {
+		return g, false
+	}
+	g.Name = Text(object, "metadata", "labels", podGroupLabel)
+	g.Pods, _ = strconv.Atoi(Text(object, "metadata", "annotations", podGroupTotal))
+	return g, g.Name != "" && g.Pods > 0
+}

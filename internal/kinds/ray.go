@@ -10,6 +10,7 @@ var RayJob = Job{
 	PodLabelFrom: path("status.rayClusterName"),
 	SuspendPath:  path("spec.suspend"),
 	Roles:        rayRoles("spec.rayClusterSpec"),
+	OnPodsOf:     path("spec.clusterSelector"),
 	Operator:     "KubeRay operator",
 	Style:        RayRun,
 	Numbers:      Numbers{Place: rayPlace, Unranked: true},

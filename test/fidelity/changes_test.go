@@ -55,8 +55,6 @@ func changes() []changed {
 			running: []job{{team: "a", queue: "heavy", name: "first", gpus: 3}, {team: "a", queue: "light", name: "small", gpus: 1}, {team: "a", queue: "light", name: "second", gpus: 3}, {team: "a", queue: "heavy", name: "third", gpus: 3}}}},
 		{ends: "first", scenario: scenario{name: "use-and-priority", byUse: true, flavors: one, teams: alone(4), queues: map[string]string{"heavy": "1", "light": "1"},
 			running: []job{{team: "a", queue: "heavy", name: "first", priority: 4, gpus: 4}, {team: "a", queue: "heavy", name: "second", priority: 3, gpus: 4}, {team: "a", queue: "light", name: "third", gpus: 4}}}},
-		{ends: "first", scenario: scenario{name: "use-off", flavors: one, teams: alone(4), queues: map[string]string{"heavy": "1", "light": "1"},
-			running: []job{{team: "a", queue: "heavy", name: "first", gpus: 4}, {team: "a", queue: "heavy", name: "second", gpus: 4}, {team: "a", queue: "light", name: "third", gpus: 4}}}},
 	}
 	for seed := range 20 {
 		s := generated(2000 + seed)

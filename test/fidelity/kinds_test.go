@@ -53,6 +53,7 @@ func situations() []situation {
 type of struct {
 	maker
 	object    object
+	group     []object // the whole pod group
 	namespace string
 }
 
@@ -75,7 +76,12 @@ func TestFidelityKinds(t *testing.T) {
 	t.Run("refused", b.refused)
 	b.each(func(m maker) error {
 		s := list[slices.IndexFunc(list, func(s of) bool { return s.prefix == m.prefix })]
-		return b.submit(s.object, s.namespace)
+		for _, o := range append([]object{s.object}, s.group[min(1, len(s.group)):]...) {
+			if err := b.submit(o, s.namespace); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	outcomes := map[string]int{}
 	for i, s := range list {
@@ -115,12 +121,18 @@ func kindScenarios(t *testing.T, gates map[string]bool) (*bench, []of) {
 			sc.name, sc.covers = k.name+" "+s.name, []string{"cpu", "memory"}
 			sc.target = job{team: "a", name: "target"}
 			o := k.make(pods{topology: s.topology})
+			var all []object
+			if k.group != nil {
+				all = append([]object{o}, k.group(pods{topology: s.topology})...)
+			}
 			if s.high {
-				kinds.Set(o, "fidelity-high", "metadata", "labels", kinds.PriorityLabel)
+				for _, o := range append(all, o) {
+					kinds.Set(o, "fidelity-high", "metadata", "labels", kinds.PriorityLabel)
+				}
 			}
 			m := maker{sc, "v1beta2", fmt.Sprintf("k%03d", len(list))}
 			b.makers = append(b.makers, m)
-			list = append(list, of{m, o, m.at("a")})
+			list = append(list, of{m, o, all, m.at("a")})
 		}
 	}
 	return b, list
@@ -140,7 +152,7 @@ func (b *bench) kindVerdicts(list []of) []*check.Verdict {
 	}
 	out := make([]*check.Verdict, len(list))
 	for i, s := range list {
-		out[i], err = c.Check(b.t.Context(), check.Request{Object: s.object, Namespace: s.namespace, Found: &prerequisite.Found{Runtime: trainingRuntime}})
+		out[i], err = c.Check(b.t.Context(), check.Request{Object: s.object, Group: s.group, Namespace: s.namespace, Found: &prerequisite.Found{Runtime: trainingRuntime}})
 		if err != nil {
 			b.t.Fatalf("%s: %v", s.name, err)
 		}

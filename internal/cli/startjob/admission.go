@@ -157,7 +157,7 @@ func refusal(err error, rights []check.Step) []check.Step {
 	if kube.IsAlreadyExists(err) || e.Code == errs.No {
 		why = e.What
 	}
-	if text := message(e); text != "" && why == e.Error() {
+	if text := said(e); text != "" && why == e.Error() {
 		why += ": " + text
 	}
 	s := check.Step{Check: "Server", Status: check.StatusFailed, Message: why}
@@ -177,11 +177,28 @@ func cannotRehearse(err error, e *errs.Error) bool {
 	return kube.IsInvalid(err) && strings.Contains(message(e), "does not support dry run")
 }
 
+// said returns what the server says about a refusal: its message, or the first field that it refuses.
+func said(e *errs.Error) string {
+	if text := message(e); text != "" {
+		return text
+	}
+	if len(e.Facts) == 0 || !kube.IsInvalid(e) {
+		return ""
+	}
+	return e.Facts[0].Label + ": " + e.Facts[0].Text
+}
+
 // message returns what a policy or a webhook of the server says, "" for other errors.
-func message(e *errs.Error) string {
-	for _, f := range e.Facts {
-		if f.Label == "message" {
-			return f.Text
+func message(e *errs.Error) string { return factOf(e, "message") }
+
+// factOf returns a fact of an error, "" without it.
+func factOf(err error, label string) string {
+	var e *errs.Error
+	if errors.As(err, &e) {
+		for _, f := range e.Facts {
+			if f.Label == label {
+				return f.Text
+			}
 		}
 	}
 	return ""
@@ -216,7 +233,7 @@ func createRights(ctx context.Context, c *factory.Cluster, namespace string, obj
 			}
 			switch {
 			case err != nil && errs.ExitOf(err) == errs.NotFound:
-				steps[i] = check.Step{Check: "Kind", Status: check.StatusFailed, Message: err.Error()}
+				steps[i] = check.Step{Check: "Kind", Status: check.StatusFailed, Message: err.Error(), Advice: factOf(err, "advice")}
 			case c.Snapshot != nil:
 				steps[i].Status, steps[i].Message = check.StatusNotApplicable, "a snapshot has no permissions"
 			case err != nil:

@@ -20,7 +20,7 @@ import (
 // several takes a manifest with more than one job apart: each job by itself, and the other objects, nil for none. It returns
 // no jobs for other manifests.
 func several(t *parse.Template) (beside *parse.Template, jobs []*parse.Template) {
-	main := kinds.Main(len(t.Docs), func(i int) (string, string) {
+	main := kinds.Several(len(t.Docs), func(i int) (string, string) {
 		return t.Docs[i].Get("apiVersion").Str(), t.Docs[i].Get("kind").Str()
 	})
 	if len(main) < 2 {

@@ -44,8 +44,13 @@ func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list [
 	}
 	var requests []check.Request
 	var points []sweep.Point
+	grouped := 0
 	for i, j := range list[:min(len(list), mostChecked)] {
 		q := requestOf(i)
+		if q.Group = groupOf(list, i); q.Group == nil && inGroup(j) {
+			grouped++ // decided with the first pod of its group
+			continue
+		}
 		q.Object, q.Namespace, q.Steps = j.Objects[j.Job], j.namespace, slices.Clone(q.Steps)
 		requests, points = append(requests, q), append(points, j.point)
 	}
@@ -56,7 +61,31 @@ func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list [
 	for _, v := range verdicts {
 		verdict.Fill(v, r.factory.Line)
 	}
-	return &sweepAnswer{sweeptext.New(sweeptext.Of{Sweep: s.name, File: s.manifest}, points, verdicts, exist, later, len(list)-len(verdicts), words.Age), verdicts}, nil
+	return &sweepAnswer{sweeptext.New(sweeptext.Of{Sweep: s.name, File: s.manifest}, points, verdicts, exist, later, len(list)-len(verdicts)-grouped, words.Age), verdicts}, nil
+}
+
+// groupOf returns the pods of the list that are in the pod group of the i-th one, if that is the first of them.
+func groupOf(list []*swept, i int) (pods []map[string]any) {
+	group, ok := kinds.PodGroupOf(list[i].Objects[list[i].Job])
+	if !ok {
+		return nil
+	}
+	for n, j := range list {
+		other, ok := kinds.PodGroupOf(j.Objects[j.Job])
+		if !ok || other.Name != group.Name {
+			continue
+		}
+		if n < i {
+			return nil
+		}
+		pods = append(pods, j.Objects[j.Job])
+	}
+	return pods
+}
+
+func inGroup(j *swept) bool {
+	_, ok := kinds.PodGroupOf(j.Objects[j.Job])
+	return ok
 }
 
 // checkSeries prints whether the jobs that do not exist yet would run. It creates nothing.

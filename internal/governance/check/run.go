@@ -55,6 +55,8 @@ func New(ctx context.Context, in *inputs.Inputs) (*Checker, error) {
 type Request struct {
 	// Object is the job as it would be submitted.
 	Object map[string]any
+	// Group are all known pods of the pod group of Object, with Object; nil for Object alone.
+	Group []map[string]any
 	// Namespace is the namespace that it would be submitted to.
 	Namespace string
 	// Steps are checks of the submission that the caller made: permissions, and what
@@ -182,12 +184,19 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 		return nil, &Error{Code: NoMetadata}
 	}
 	meta["namespace"] = r.Namespace
+	if k, ok := kinds.JobFor(apiVersion, kind); ok {
+		object["apiVersion"] = k.GroupVersion() // the API server converts it, if it serves the other version
+	}
 	known := c.priorities(object, v)
 	data, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
 	wl, err := admission.WorkloadFor(ctx, data, known)
+	if group, ok := kinds.PodGroupOf(object); err == nil && ok {
+		wl, err = r.podGroup(ctx, wl, group, known)
+		v.Job.Name = group.Name
+	}
 	if err == nil {
 		if err = admission.Validate(ctx, data); errors.Is(err, admission.ErrRefused) {
 			v.refusedByKueue(err)
@@ -216,6 +225,26 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 		wl.CreationTimestamp.Time = c.In.Taken.Add(time.Duration(c.submitted) * time.Millisecond)
 	}
 	return wl, nil
+}
+
+// podGroup returns the workload of the pod group of the job.
+func (r *Request) podGroup(ctx context.Context, wl *kueue.Workload, group kinds.PodGroup, known admission.Lookup) (*kueue.Workload, error) {
+	list := r.Group
+	if list == nil {
+		list = []map[string]any{r.Object}
+	}
+	pods := make([][]byte, len(list))
+	for i, o := range list {
+		object, err := clone(o)
+		if err != nil {
+			return nil, err
+		}
+		kinds.Set(object, r.Namespace, "metadata", "namespace")
+		if pods[i], err = json.Marshal(object); err != nil {
+			return nil, err
+		}
+	}
+	return admission.PodGroup(ctx, wl, group, pods, known)
 }
 
 // defaultQueue is the LocalQueue that Kueue sets on jobs without a queue label.

@@ -48,8 +48,8 @@ func (j job) suspended() bool {
 	return object.Bool(j.m(), j.kind.SuspendPath...)
 }
 
-// queued reports whether Kueue makes a workload of the job itself, and not of its pods.
-func (j job) queued() bool { return j.governed() && !j.kind.OnePod }
+// queued reports whether Kueue makes a workload of the job itself, and not of its pods or those of another object.
+func (j job) queued() bool { return j.governed() && !j.kind.OnePod && !j.kind.OthersPods(j.o.Map()) }
 
 // what returns the job's name for messages.
 func (j job) what() string { return j.kind.Kind + " " + j.o.Namespace + "/" + j.o.Name }

@@ -187,7 +187,7 @@ func result(s *resolve.Plan, objects []map[string]any, job int) Result {
 		if s.HasType && s.Type.Accelerators > 0 && s.Devices.N == 0 {
 			s.Notef("the job requests no accelerators on %s", s.NodeType)
 		}
-		if !s.Sized && view.Kind.Runtime == nil && s.Devices.N == 0 && asksNothing(view) {
+		if !s.Sized && !view.Kind.OthersPods(view.Object) && view.Kind.Runtime == nil && s.Devices.N == 0 && asksNothing(view) {
 			s.Notef("the job requests no accelerators; set %s or %s to request some", setting.InstanceType, setting.Accelerators)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -26,7 +27,9 @@ type Report struct {
 	Most   int // how many faults are kept; 0 stands for a screenful
 	// typed: values are final; otherwise only names of fields are checked.
 	typed bool
-	told  map[spot]bool
+	// otherVersion: the object has another API version than the known type, which can lack some of its fields.
+	otherVersion bool
+	told         map[spot]bool
 }
 
 // spot is a field at a place of a file. An alias brings the same one to several places
@@ -57,6 +60,11 @@ func (r *Report) addf(line, column int, path, format string, args ...any) {
 // does.
 func Check(n *manifest.Node, r *Report, typed bool) {
 	r.typed = typed
+	r.otherVersion = false
+	if k, ok := kinds.JobFor(n.Get("apiVersion").Str(), n.Get("kind").Str()); ok {
+		_, version, _ := strings.Cut("/"+n.Get("apiVersion").Str(), k.Group+"/")
+		r.otherVersion = k.Group != "" && !slices.Contains(k.Versions(), version)
+	}
 	if t := shapeOf(n.Get("apiVersion").Str(), n.Get("kind").Str()); t != nil {
 		r.check(t, n, "")
 	} else {
@@ -262,6 +270,10 @@ func (r *Report) object(t reflect.Type, n *manifest.Node, path string) {
 	kept := make([]manifest.Field, 0, len(n.Fields))
 	for _, f := range n.Fields {
 		ft, ok := fieldOf(t, f.Key)
+		if !ok && r.otherVersion && !strings.HasPrefix(t.PkgPath(), "k8s.io/") {
+			kept = append(kept, f)
+			continue
+		}
 		if !ok {
 			where := "at the top"
 			if path != "" {

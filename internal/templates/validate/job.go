@@ -28,7 +28,7 @@ func (f *Faults) checkJob(j *jobobject.View) {
 		}
 	}
 	roles := j.Roles()
-	if len(roles) == 0 && j.Kind.PodsElsewhere(j.Object) {
+	if len(roles) == 0 && (j.Kind.PodsElsewhere(j.Object) || j.Kind.OthersPods(j.Object)) {
 		return
 	}
 	if len(roles) == 0 {
