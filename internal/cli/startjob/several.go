@@ -1,6 +1,7 @@
 package startjob
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -48,7 +49,7 @@ func (r *run) startSeveral(ctx context.Context, d definition, beside *parse.Temp
 	if beside != nil {
 		parts = append(parts, beside)
 	}
-	of := make([]settings, len(parts))
+	of, namespace := make([]settings, len(parts)), ""
 	for i, t := range parts {
 		one := d
 		one.template = t
@@ -62,6 +63,17 @@ func (r *run) startSeveral(ctx context.Context, d definition, beside *parse.Temp
 		if _, err := r.renderEarly(t, of[i].given()); err != nil && t != beside {
 			return err
 		}
+		switch stated := of[i].namespace; {
+		case stated == "" || stated == namespace:
+		case namespace == "":
+			namespace = stated
+		case t != beside:
+			return errs.Usagef("the manifest has jobs of two namespaces: %s and %s", namespace, stated).
+				WithAdvice("write one file for each namespace").Suggest(errs.Option("--namespace", "NAME").WithNote("is the namespace of all"))
+		}
+	}
+	for i := range of {
+		of[i].namespace = cmp.Or(of[i].namespace, namespace)
 	}
 	f.Notef("%s", d.described)
 	if o.DryRun == admission {
@@ -89,9 +101,6 @@ func (r *run) startSeveral(ctx context.Context, d definition, beside *parse.Temp
 			return err
 		}
 		all = append(all, r.partOf(result, v.Namespace, nil))
-		if first := all[0].namespace; first != v.Namespace {
-			return errs.Usagef("the manifest has jobs of two namespaces: %s and %s", first, v.Namespace).WithAdvice("write one file for each namespace")
-		}
 	}
 	if err := twice(all); err != nil {
 		return err
