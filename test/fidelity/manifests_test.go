@@ -13,7 +13,6 @@ type ofKind struct {
 
 // pods makes pod templates.
 type pods struct {
-	restart  string
 	topology bool // each pod set in one rack
 }
 
