@@ -237,6 +237,8 @@ type Role struct {
 	// LessOne leads, below Path, to a template that takes the place of one pod of each
 	// of the Replicas.
 	LessOne []string
+	// Leads reports that the pods coordinate others and do not train.
+	Leads bool
 	// PodSet is what Kueue calls the pods, "" for the role's name.
 	PodSet string
 	// Info leads, below Path, to what Kueue adds to the pods.

@@ -96,7 +96,7 @@ func rayResource(kind, plural string) Resource {
 func rayRoles(at string) []Role {
 	below := func(more string) []string { return slices.Concat(path(at), path(more)) }
 	return []Role{
-		{Path: below("headGroupSpec"), Name: rayHead, Template: path("template")},
+		{Path: below("headGroupSpec"), Name: rayHead, Leads: true, Template: path("template")},
 		{Path: below("workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), OrNone: true, Times: path("numOfHosts"), Template: path("template")},
 	}
 }

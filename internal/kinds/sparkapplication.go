@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +62,7 @@ const (
 // sparkPart is the driver or the executors.
 func sparkPart(role string) formPart {
 	at := "spec." + role
-	p := formPart{Role: Role{Path: path(at), Name: role}, container: "spark-kubernetes-" + role}
+	p := formPart{Role: Role{Path: path(at), Name: role, Leads: role == sparkDriver}, container: "spark-kubernetes-" + role}
 	for pod, key := range map[string]string{"container.env": "env", "container.envFrom": "envFrom", "container.volumeMounts": "volumeMounts",
 		"container.securityContext": "securityContext", "container.resources.requests.cpu": "coreRequest", "container.resources.limits.cpu": "coreLimit",
 		"metadata.labels": "labels", "metadata.annotations": "annotations", "spec.nodeSelector": "nodeSelector", "spec.affinity": "affinity",
@@ -160,7 +161,10 @@ func keepSpark(object, before, after map[string]any, role string) {
 	delete(part, "gpu")
 	for _, kind := range []string{"requests", "limits"} {
 		list, _ := At(is, "resources", kind).(map[string]any)
-		for k := range list {
+		for _, k := range slices.Sorted(maps.Keys(list)) {
+			if strings.HasSuffix(k, "/efa") { // no field has network interfaces
+				continue
+			}
 			if m, ok := Int(list, k); ok && strings.Contains(k, "/") && (m != n || k != name) {
 				name, n = k, m
 			}

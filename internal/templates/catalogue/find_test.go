@@ -114,7 +114,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-var embeddedNames = []string{"accelerate", "ddp-cpu", "dev", "fsdp-llama", "fsdp-llama-etcd", "hyperpod-pytorch", "jax", "mpi", "nccl-tests", "neuron-llama", "notebook", "pytorch", "ray", "serve", "smpv2-llama2", "trainjob"}
+var embeddedNames = []string{"accelerate", "ddp-cpu", "dev", "fsdp-llama", "fsdp-llama-etcd", "hyperpod-pytorch", "jax", "mpi", "nccl-tests", "neuron-llama", "notebook", "pytorch", "ray", "serve", "smpv2-llama2", "spark", "trainjob"}
 
 // A name that no file can have is a name that is not there.
 func TestImpossibleNames(t *testing.T) {

@@ -100,7 +100,7 @@ func (j *View) Roles() []Role {
 			} else if j.Kind.Form != nil {
 				role.PodAt = role.At
 			}
-			role.Trains = name != "head" && (name != "Launcher" || Inner(j.Object, "spec")["runLauncherAsWorker"] == true)
+			role.Trains = !r.Leads && (name != "Launcher" || Inner(j.Object, "spec")["runLauncherAsWorker"] == true)
 			out = append(out, role)
 		})
 	}
