@@ -37,6 +37,8 @@ type Job struct {
 	Form *Form
 	// Seen is what Kueue sees of the pod template of a role, nil where it sees all.
 	Seen func(object map[string]any, role string, template map[string]any) map[string]any
+	// CPUUnseen returns a field whose CPU Kueue does not count, and the field that it counts instead; "" where it counts all.
+	CPUUnseen func(object map[string]any) (unseen, counted string)
 	// OnPodsOf is the field of an object that runs on the pods of another one, and has none of its own.
 	OnPodsOf []string
 	// Assign stores what Kueue adds to the pods of each pod set (metadata and spec fields of

@@ -42,6 +42,7 @@ var SparkApplication = Job{
 	Refuse:         refuseSpark,
 	ChecksTopology: true,
 	Seen:           seenOfSpark,
+	CPUUnseen:      sparkCores,
 	Made: func(p Planned) (string, map[string]string) {
 		labels := map[string]string{sparkRoleLabel: p.Part.Name, "sparkoperator.k8s.io/launched-by-spark-operator": "true"}
 		if p.Part.Name == sparkDriver {
@@ -218,6 +219,16 @@ func seenOfSpark(object map[string]any, role string, template map[string]any) ma
 		delete(spec, "nodeSelector")
 	}
 	return out
+}
+
+// sparkCores returns the first cores that have no request.
+func sparkCores(object map[string]any) (unseen, counted string) {
+	for _, role := range []string{sparkDriver, sparkExecutor} {
+		if part, ok := lookup(object, path("spec."+role)).(map[string]any); ok && empty(part["coreRequest"]) {
+			return "spec." + role + ".cores", "spec." + role + ".coreRequest"
+		}
+	}
+	return "", ""
 }
 
 // refuseSpark returns why Kueue's webhook or the operator's refuses an application.

@@ -116,11 +116,12 @@ func TestNotGoverned(t *testing.T) {
 			if v.Quota.Skipped != c.skipped || v.Summary != c.summary {
 				t.Errorf("%q: %s", v.Quota.Skipped, v.Summary)
 			}
-			assumed := false
+			assumed, uncounted := false, false
 			for _, n := range v.Rules.Notes {
 				assumed = assumed || n.Code == inputs.GateAssumed
+				uncounted = uncounted || n.Code == inputs.CPUNotCounted
 			}
-			if assumed != c.assumed {
+			if isSpark := v.Job.Kind == "SparkApplication"; assumed != c.assumed || uncounted != (isSpark && c.skipped == "") {
 				t.Errorf("notes %+v", v.Rules.Notes)
 			}
 		})

@@ -21,7 +21,7 @@ import (
 )
 
 // quota asks Kueue's core and collects the figures behind its decision.
-func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*admission.Decision, error) {
+func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workload, v *Verdict) (*admission.Decision, error) {
 	q := &v.Quota
 	switch {
 	case len(wl.Spec.PodSets) == 0:
@@ -31,7 +31,7 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 		q.Status, q.Skipped = StatusNotApplicable, NoKueue
 		c.podSets(wl, nil, v)
 		return nil, nil
-	case !c.governed(v):
+	case !c.governed(job, v):
 		q.Status, q.Skipped = StatusNotApplicable, NotGoverned
 		c.podSets(wl, nil, v)
 		return nil, nil
@@ -102,12 +102,17 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 }
 
 // governed reports whether Kueue governs the kind of a new job, and notes what that assumes.
-func (c *Checker) governed(v *Verdict) bool {
+func (c *Checker) governed(job map[string]any, v *Verdict) bool {
 	k, ok := kinds.JobNamed(v.Job.Kind)
 	if !ok || v.Existing != nil {
 		return true
 	}
 	governs, gate := c.rules.Governs(k)
+	if k.CPUUnseen != nil && governs {
+		if unseen, counted := k.CPUUnseen(job); unseen != "" {
+			v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.CPUNotCounted, Unseen: unseen, Counted: counted})
+		}
+	}
 	switch {
 	case governs && gate:
 		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.GateAssumed, Gate: k.Gate, Kind: k.Kind})

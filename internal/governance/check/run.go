@@ -125,7 +125,7 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 	}
 	v.Missing = state.UnreadOf(c.In.Missing)
 	c.describe(wl, v)
-	d, err := c.quota(ctx, wl, v)
+	d, err := c.quota(ctx, r.Object, wl, v)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,8 @@ const (
 	Assumed = "Assumed"
 	// GateAssumed: a feature gate that is off by default is taken to be on.
 	GateAssumed = "GateAssumed"
+	// CPUNotCounted: Kueue does not count the CPU of some pods.
+	CPUNotCounted = "CPUNotCounted"
 )
 
 // Note is a reservation about every answer of an engine. Package present/notetext
@@ -60,6 +62,8 @@ type Note struct {
 	Assumption *Assumption `json:"-"`
 	// Gate is the feature gate, and Kind the kind that Kueue governs with it, of GateAssumed.
 	Gate, Kind string `json:"-"`
+	// Unseen is the field that Kueue does not count, and Counted the one that it does, of CPUNotCounted.
+	Unseen, Counted string `json:"-"`
 }
 
 // Assumption is something made up in place of an object that could not be read.
