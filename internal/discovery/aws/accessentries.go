@@ -30,7 +30,7 @@ func (c *Client) AccessEntry(ctx context.Context, region, cluster, principal str
 	}
 	out := &clusters.AccessEntry{Cluster: cluster, Principal: principal, Type: o.AccessEntry.Type, Groups: o.AccessEntry.KubernetesGroups}
 	query := url.Values{}
-	err = pages(func(token string) (string, error) {
+	err = c.pages(func(token string) (string, error) {
 		if token != "" {
 			query.Set("nextToken", token)
 		}

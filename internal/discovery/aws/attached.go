@@ -12,7 +12,7 @@ func (c *Client) Attached(ctx context.Context, arn string) ([]clusters.Attachmen
 	var out []clusters.Attachment
 	for _, kind := range []struct{ operation, policy string }{{"ListClusterSchedulerConfigs", clusters.SchedulerPolicy}, {"ListComputeQuotas", clusters.ComputeQuota}} {
 		in := Document{"ClusterArn": arn, "MaxResults": pageSize}
-		err := pagesOf(in, func() (string, error) {
+		err := c.pagesOf(in, func() (string, error) {
 			var page struct {
 				ClusterSchedulerConfigSummaries, ComputeQuotaSummaries []struct{ Name, Status string }
 				NextToken                                              string

@@ -117,6 +117,7 @@ func (c *Client) attempt(ctx context.Context, s service, endpoint string, q requ
 	if err != nil {
 		return nil, err
 	}
+	c.received.Add(int64(len(answer)))
 	if resp.StatusCode != http.StatusOK {
 		return nil, failure(resp, answer)
 	}

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -60,7 +61,8 @@ type Client struct {
 	cfg       sdk.Config
 	http      sdk.HTTPClient
 	userAgent string
-	profile   string // as the user named it
+	profile   string        // as the user named it
+	received  *atomic.Int64 // bytes of answers
 	now       func() time.Time
 }
 
@@ -76,6 +78,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	}
 	// The SDK would warn on stderr in a form of its own; what fails is an error of ours.
 	load := []func(*config.LoadOptions) error{config.WithRetryer(retryer), config.WithAppID("hyperpod"), config.WithLogger(logging.Nop{})}
+	load = append(load, straightCredentials()...)
 	if o.Region != "" {
 		load = append(load, config.WithRegion(o.Region))
 	}
@@ -103,7 +106,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	if now == nil {
 		now = time.Now
 	}
-	return &Client{cfg: cfg, http: cfg.HTTPClient, userAgent: cmp.Or(o.UserAgent, "hyperpod"), now: now, profile: o.Profile}, nil
+	return &Client{cfg: cfg, http: cfg.HTTPClient, userAgent: cmp.Or(o.UserAgent, "hyperpod"), now: now, profile: o.Profile, received: new(atomic.Int64)}, nil
 }
 
 // straight returns a client that follows no redirect. The SDK's follows some, and takes the session token along.

@@ -71,7 +71,7 @@ func (c *Client) describeAll(ctx context.Context, kind, arn string) ([]Document,
 func (c *Client) listGoverned(ctx context.Context, kind, arn string) ([]string, error) {
 	var out []string
 	in := Document{"ClusterArn": arn, "MaxResults": pageSize, "SortBy": "Name", "SortOrder": "Ascending"}
-	err := pagesOf(in, func() (string, error) {
+	err := c.pagesOf(in, func() (string, error) {
 		var page struct {
 			ComputeQuotaSummaries           []struct{ ComputeQuotaId string }
 			ClusterSchedulerConfigSummaries []struct{ ClusterSchedulerConfigId string }
@@ -114,7 +114,7 @@ func (c *Client) DescribeGoverned(ctx context.Context, kind, id string) (Documen
 func (c *Client) Tags(ctx context.Context, arn string) ([]any, error) {
 	out := []any{}
 	in := Document{"ResourceArn": arn, "MaxResults": pageSize}
-	err := pagesOf(in, func() (string, error) {
+	err := c.pagesOf(in, func() (string, error) {
 		var page struct {
 			Tags      []struct{ Key, Value string }
 			NextToken string

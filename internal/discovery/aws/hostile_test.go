@@ -87,6 +87,21 @@ func TestEndlessPages(t *testing.T) {
 	}
 }
 
+// TestLargePages: a list has a limit in bytes for all its pages.
+func TestLargePages(t *testing.T) {
+	n, large := 0, strings.Repeat(" ", 30<<20)
+	c := answers(t, func(w http.ResponseWriter, _ *http.Request) {
+		n++
+		fmt.Fprintf(w, `{"NextToken": "%d"%s}`, n, large)
+	})
+	if _, err := c.ListNodes(t.Context(), "ml"); err == nil || !strings.Contains(errs.Text(err, false), "the list is too large: larger than 256 MiB") {
+		t.Errorf("%v", err)
+	}
+	if n > 10 {
+		t.Errorf("%d pages of 30 MiB were read", n)
+	}
+}
+
 // FuzzAnswers: an answer is data or an error for people.
 func FuzzAnswers(f *testing.F) {
 	f.Add([]byte(`{"ClusterSummaries":[{"ClusterName":"a","ClusterArn":"arn:aws:sagemaker:us-west-2:123456789012:cluster/a","CreationTime":1.7e9}]}`), 200)

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 )
@@ -9,13 +10,19 @@ import (
 // errEndless is the error of a list whose pages do not end.
 var errEndless = errors.New("the list does not end")
 
+// mostListBytes bounds the answers of all pages of a list together: 100,000 nodes are about 100 MiB.
+const mostListBytes = 256 << 20
+
 // pages reads the pages of a list: the first with the token "", each other one with the token of the page before it.
-func pages(read func(token string) (next string, err error)) error {
-	token := ""
+func (c *Client) pages(read func(token string) (next string, err error)) error {
+	token, before := "", c.received.Load()
 	for range bounded.Pages {
 		next, err := read(token)
 		if err != nil || next == "" {
 			return err
+		}
+		if c.received.Load()-before > mostListBytes {
+			return fmt.Errorf("the list is too large: %w", &bounded.TooLarge{Most: mostListBytes})
 		}
 		if next == token {
 			return errEndless
@@ -25,9 +32,9 @@ func pages(read func(token string) (next string, err error)) error {
 	return errEndless
 }
 
-// pages reads the pages of an operation of SageMaker that lists.
-func pagesOf(in Document, read func() (next string, err error)) error {
-	return pages(func(token string) (string, error) {
+// pagesOf reads the pages of an operation of SageMaker that lists.
+func (c *Client) pagesOf(in Document, read func() (next string, err error)) error {
+	return c.pages(func(token string) (string, error) {
 		if token != "" {
 			in["NextToken"] = token
 		}

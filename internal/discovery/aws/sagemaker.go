@@ -26,7 +26,7 @@ func (c *Client) read(ctx context.Context, operation string, in Document, out an
 func (c *Client) ListClusters(ctx context.Context) ([]clusters.Summary, error) {
 	var out []clusters.Summary
 	in := Document{"MaxResults": pageSize, "SortBy": "NAME", "SortOrder": "Ascending"}
-	err := pagesOf(in, func() (string, error) {
+	err := c.pagesOf(in, func() (string, error) {
 		var page struct {
 			ClusterSummaries []wireSummary
 			NextToken        string
@@ -57,7 +57,7 @@ func (c *Client) DescribeCluster(ctx context.Context, name string) (clusters.Clu
 func (c *Client) ListNodes(ctx context.Context, cluster string) ([]clusters.Node, error) {
 	var out []clusters.Node
 	in := Document{"ClusterName": cluster, "MaxResults": pageSize}
-	err := pagesOf(in, func() (string, error) {
+	err := c.pagesOf(in, func() (string, error) {
 		var page struct {
 			ClusterNodeSummaries []wireNode
 			NextToken            string
@@ -97,7 +97,7 @@ func (c *Client) ListEvents(ctx context.Context, cluster string, q EventQuery) (
 		in["EventTimeAfter"] = float64(q.After.UnixMilli()) / 1000
 	}
 	var out []clusters.Event
-	err := pagesOf(in, func() (string, error) {
+	err := c.pagesOf(in, func() (string, error) {
 		var page struct {
 			Events    []wireEvent
 			NextToken string
