@@ -30,6 +30,9 @@ var AppWrapper = Job{
 	Made:   wrappedPod,
 	Seen:   wrappedTemplate,
 	Assign: assignWrapped,
+	Columns: func() []Column {
+		return []Column{{Name: "Status", At: path("status.phase")}, {Name: "Quota Reserved", Condition: "QuotaReserved"}, {Name: "Resources Deployed", Condition: "ResourcesDeployed"}, {Name: "Unhealthy", Condition: "Unhealthy"}}
+	},
 	Refuse: refuseWrapped,
 }
 

@@ -48,13 +48,7 @@ func (j Job) PodsElsewhere(object map[string]any) bool {
 }
 
 // OthersPods reports an object that runs on the pods of another one.
-func (j Job) OthersPods(object map[string]any) bool {
-	if len(j.OnPodsOf) == 0 {
-		return false
-	}
-	of, _ := lookup(object, j.OnPodsOf).(map[string]any)
-	return len(of) > 0
-}
+func (j Job) OthersPods(object map[string]any) bool { return j.Shares != nil && j.Shares(object) }
 
 // Fields calls f for each field of the objects that describes their pods: where the object
 // has it, and where a pod template has it, nil for a single value that a template has in another form.

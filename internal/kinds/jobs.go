@@ -39,8 +39,8 @@ type Job struct {
 	Seen func(object map[string]any, role string, template map[string]any) map[string]any
 	// CPUUnseen returns a field whose CPU Kueue does not count, and the field that it counts instead; "" where it counts all.
 	CPUUnseen func(object map[string]any) (unseen, counted string)
-	// OnPodsOf is the field of an object that runs on the pods of another one, and has none of its own.
-	OnPodsOf []string
+	// Shares reports an object that runs on the pods of another one, and has none of its own.
+	Shares func(object map[string]any) bool
 	// Assign stores what Kueue adds to the pods of each pod set (metadata and spec fields of
 	// a pod), and removes it again without infos, for kinds that keep it apart from their
 	// templates. It reports whether the object changed.
@@ -63,6 +63,8 @@ type Job struct {
 	Gate string
 	// Operator names what has to be installed for the kind to be served.
 	Operator string
+	// Columns are those of the kind's CRD, in which kubectl prints it beside name and age; nil for one with the newest condition.
+	Columns func() []Column
 	// Style is how the operator reports the status.
 	Style Style
 	// Status says where the status is, for Style Described.
@@ -373,7 +375,8 @@ type Part struct {
 	Spares int64
 	// PodSet is what Kueue calls the part, "" for its only one.
 	PodSet string
-	// At is the path of the pod template, in the object that has the parts (see Whole).
+	// At is the path of the pod template, in the object that has the parts (see Whole): of PlacedParts, and of kinds whose
+	// objects contain others.
 	At    []string
 	Order Order
 }
@@ -390,7 +393,12 @@ func (j Job) RolesIn(object map[string]any) []Role {
 // by position). Parts that are missing or of the wrong type are left out. The parts of a
 // kind with a runtime are those of its child, or of what the object says of it. A template
 // that Kueue added to elsewhere is a copy.
-func (j Job) Parts(object map[string]any) []Part {
+func (j Job) Parts(object map[string]any) []Part { return j.parts(object, j.RolesOf != nil) }
+
+// PlacedParts is Parts with the paths of the pod templates, for all kinds.
+func (j Job) PlacedParts(object map[string]any) []Part { return j.parts(object, true) }
+
+func (j Job) parts(object map[string]any, placed bool) []Part {
 	j, object = j.Whole(object)
 	var out []Part
 	for _, r := range j.RolesIn(object) {
@@ -411,9 +419,10 @@ func (j Job) Parts(object map[string]any) []Part {
 				if info, ok := lookup(part, r.Info).(map[string]any); ok && len(r.Info) > 0 {
 					p.Template = withInfo(t, info)
 				}
-				p.At = slices.Concat(r.Path, r.Template)
-				if i := slices.Index(p.At, "*"); i >= 0 {
-					p.At[i] = key
+				if placed {
+					if p.At = slices.Concat(r.Path, r.Template); slices.Contains(p.At, "*") {
+						p.At[slices.Index(p.At, "*")] = key
+					}
 				}
 				out = append(out, p)
 			}

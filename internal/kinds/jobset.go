@@ -13,7 +13,10 @@ var JobSet = Job{
 	Roles: []Role{{Path: path("spec.replicatedJobs.*"), NameKey: "name", Replicas: path("replicas"),
 		Times: path("template.spec.parallelism"), AtMost: path("template.spec.completions"), Template: path("template.spec.template")}},
 	Operator: "JobSet controller",
-	Style:    JobGroups,
+	Columns: func() []Column {
+		return []Column{{Name: "TerminalState", At: path("status.terminalState")}, {Name: "Restarts", At: path("status.restarts")}, {Name: "Completed", Condition: "Completed"}, {Name: "Suspended", At: path("spec.suspend")}}
+	},
+	Style: JobGroups,
 	Numbers: Numbers{Place: func(labels map[string]string, roles map[string]int64) (string, int) {
 		name := labels[replicatedJobLabel]
 		return name, jobSetIndex(labels, roles[name])

@@ -12,6 +12,9 @@ var LeaderWorkerSet = Job{
 		{Path: path("spec"), Name: "worker", Replicas: path("replicas"), Times: path("leaderWorkerTemplate.size"),
 			LessOne: path("leaderWorkerTemplate.leaderTemplate"), Template: path("leaderWorkerTemplate.workerTemplate")},
 	},
+	Columns: func() []Column {
+		return []Column{{Name: "Ready", At: path("status.readyReplicas")}, {Name: "Desired", At: path("spec.replicas")}, {Name: "Up-to-date", At: path("status.updatedReplicas")}}
+	},
 	ChecksTopology: true,
 	Serves:         true,
 	Operator:       "LeaderWorkerSet controller",

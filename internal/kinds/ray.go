@@ -10,10 +10,16 @@ var RayJob = Job{
 	PodLabelFrom: path("status.rayClusterName"),
 	SuspendPath:  path("spec.suspend"),
 	Roles:        rayRoles("spec.rayClusterSpec"),
-	OnPodsOf:     path("spec.clusterSelector"),
-	Operator:     "KubeRay operator",
-	Style:        RayRun,
-	Numbers:      Numbers{Place: rayPlace, Unranked: true},
+	Shares: func(object map[string]any) bool {
+		of, _ := lookup(object, path("spec.clusterSelector")).(map[string]any)
+		return len(of) > 0
+	},
+	Columns: func() []Column {
+		return []Column{{Name: "Job Status", At: path("status.jobStatus")}, {Name: "Deployment Status", At: path("status.jobDeploymentStatus")}, {Name: "Ray Cluster Name", At: path("status.rayClusterName")}, {Name: "Start Time", At: path("status.startTime")}, {Name: "End Time", At: path("status.endTime")}}
+	},
+	Operator: "KubeRay operator",
+	Style:    RayRun,
+	Numbers:  Numbers{Place: rayPlace, Unranked: true},
 	Made: func(p Planned) (string, map[string]string) {
 		name, labels := rayPod(RayClusterOf(p.Name, p.UID, p.Object), p)
 		labels["ray.io/originated-from-crd"], labels["ray.io/originated-from-cr-name"] = "RayJob", p.Name
@@ -35,9 +41,12 @@ var RayCluster = Job{
 	Selector:    QueueLabel,
 	Operator:    "KubeRay operator",
 	Style:       RayNodes,
-	Numbers:     Numbers{Place: rayPlace, Unranked: true},
-	Made:        func(p Planned) (string, map[string]string) { return rayPod(p.Name, p) },
-	Serves:      true,
+	Columns: func() []Column {
+		return []Column{{Name: "Desired Workers", At: path("status.desiredWorkerReplicas")}, {Name: "Available Workers", At: path("status.availableWorkerReplicas")}, {Name: "CPUs", At: path("status.desiredCPU")}, {Name: "Memory", At: path("status.desiredMemory")}, {Name: "GPUs", At: path("status.desiredGPU")}, {Name: "Status", At: path("status.state")}}
+	},
+	Numbers: Numbers{Place: rayPlace, Unranked: true},
+	Made:    func(p Planned) (string, map[string]string) { return rayPod(p.Name, p) },
+	Serves:  true,
 
 	RestartPolicy: "Always",
 }
@@ -50,12 +59,15 @@ var RayService = Job{
 	PodLabelFrom:   path("status.activeServiceStatus.rayClusterName"),
 	SuspendPath:    path("spec.rayClusterConfig.suspend"),
 	ChecksTopology: true,
-	Roles:          rayRoles("spec.rayClusterConfig"),
-	Operator:       "KubeRay operator",
-	Style:          Described,
-	Serves:         true,
-	Status:         Status{Word: path("status.serviceStatus"), Words: map[Phase][]string{Running: {"Running"}}},
-	Numbers:        Numbers{Place: rayPlace, Unranked: true},
+	Columns: func() []Column {
+		return []Column{{Name: "Service Status", At: path("status.serviceStatus")}, {Name: "Num Serve Endpoints", At: path("status.numServeEndpoints")}}
+	},
+	Roles:    rayRoles("spec.rayClusterConfig"),
+	Operator: "KubeRay operator",
+	Style:    Described,
+	Serves:   true,
+	Status:   Status{Word: path("status.serviceStatus"), Words: map[Phase][]string{Running: {"Running"}}},
+	Numbers:  Numbers{Place: rayPlace, Unranked: true},
 	Made: func(p Planned) (string, map[string]string) {
 		cluster := Text(p.Object, "status", "activeServiceStatus", "rayClusterName")
 		if cluster == "" {

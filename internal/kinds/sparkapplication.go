@@ -37,9 +37,12 @@ var SparkApplication = Job{
 		}
 		return role, index(labels[sparkExecutorLabel]) - 1
 	}},
-	Policy:         Policy{At: path("spec"), TTL: "timeToLiveSeconds"},
-	RestartPolicy:  "Never",
-	Refuse:         refuseSpark,
+	Policy:        Policy{At: path("spec"), TTL: "timeToLiveSeconds"},
+	RestartPolicy: "Never",
+	Refuse:        refuseSpark,
+	Columns: func() []Column {
+		return []Column{{Name: "Suspend", At: path("spec.suspend")}, {Name: "Status", At: path("status.applicationState.state")}, {Name: "Attempts", At: path("status.executionAttempts")}, {Name: "Start", At: path("status.lastSubmissionAttemptTime")}, {Name: "Finish", At: path("status.terminationTime")}}
+	},
 	ChecksTopology: true,
 	Seen:           seenOfSpark,
 	CPUUnseen:      sparkCores,

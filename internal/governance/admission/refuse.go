@@ -70,13 +70,13 @@ func (j *describedJob) rayService() (field.ErrorList, error) {
 
 // topologyFaults are those of the topology annotations of the pods.
 func (j *describedJob) topologyFaults(ctx context.Context) (all field.ErrorList) {
-	parts, templates, err := j.parts(true)
+	_, templates, err := j.parts(true)
 	if err != nil {
 		return nil // the pod sets say so
 	}
 	sets, setsErr := j.PodSets(ctx, nil)
 	paths := map[kueue.PodSetReference]*field.Path{}
-	for i, p := range parts {
+	for i, p := range j.kind.PlacedParts(j.Unstructured.Object) {
 		meta := field.NewPath("metadata")
 		if len(p.At) > 0 {
 			meta = field.NewPath(p.At[0], p.At[1:]...).Child("metadata")

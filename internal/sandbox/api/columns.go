@@ -91,30 +91,23 @@ var (
 
 // jobColumns returns the columns of a job kind that is a custom resource.
 func jobColumns(j kinds.Job) []column {
-	switch j.Style {
-	case kinds.RayRun:
-		return []column{
-			{name: "Job Status", cell: at("status", "jobStatus")},
-			{name: "Deployment Status", cell: at("status", "jobDeploymentStatus")},
-			{name: "Ray Cluster Name", cell: at("status", "rayClusterName")},
-			{name: "Start Time", cell: at("status", "startTime")},
-			{name: "End Time", cell: at("status", "endTime")},
-		}
-	case kinds.RayNodes:
-		return []column{
-			{name: "Desired Workers", cell: count("status", "desiredWorkerReplicas")},
-			{name: "Available Workers", cell: count("status", "availableWorkerReplicas")},
-			{name: "Status", cell: at("status", "state")},
-		}
-	case kinds.JobGroups:
-		return []column{
-			{name: "TerminalState", cell: at("status", "terminalState")},
-			{name: "Restarts", cell: count("status", "restarts")},
-			{name: "Completed", cell: conditionCell("Completed")},
-			{name: "Suspended", cell: conditionCell("Suspended")},
+	if j.Columns == nil {
+		return []column{{name: "State", cell: lastCondition}}
+	}
+	list := j.Columns()
+	out := make([]column, len(list))
+	for i, c := range list {
+		out[i] = column{name: c.Name, cell: value(c.At)}
+		if c.Condition != "" {
+			out[i].cell = conditionCell(c.Condition)
 		}
 	}
-	return []column{{name: "State", cell: lastCondition}}
+	return out
+}
+
+// value returns the cell with what an object has at a path, as it is.
+func value(path []string) func(map[string]any, time.Time) any {
+	return func(o map[string]any, _ time.Time) any { return kinds.At(o, path...) }
 }
 
 func label(o map[string]any, key string) string { return object.Text(o, "metadata", "labels", key) }
