@@ -48,9 +48,6 @@ type Job struct {
 	// Refuse returns the field and the reason for which the operator's webhook refuses a
 	// new object, "" if it does not.
 	Refuse func(object map[string]any) (at, why string)
-	// ChecksTopology: Kueue's webhook for the kind examines the topology annotations of its pods. For other kinds without a
-	// linked integration, only the webhook for the pods does.
-	ChecksTopology bool
 	// Runtime is where the parts come from for kinds whose pods another object describes;
 	// they have no Roles.
 	Runtime *Runtime
@@ -59,6 +56,20 @@ type Job struct {
 	NeedsQueue bool
 	// External: Kueue knows the kind only as an external framework; its operator makes the Workloads.
 	External bool
+	// ChecksTopology: Kueue's webhook for the kind examines the topology annotations of its pods. For other kinds without a
+	// linked integration, only the webhook for the pods does.
+	ChecksTopology bool
+	// Serves: objects run until they are deleted; none of them succeeds.
+	Serves bool
+	// Uncontrolled: an object that a controller made is a part of something else.
+	Uncontrolled bool
+	// Beside: objects of the kind also go along with a job of another kind, and clusters use
+	// them for other things. A user without permission to list them misses nothing.
+	Beside bool
+	// Services: the operator gives each pod a Service of its name.
+	Services bool
+	// OwnSelector: the API server gives an object a selector by its UID.
+	OwnSelector bool
 	// Gate is the feature gate of Kueue, off by default, without which it does not govern the kind.
 	Gate string
 	// Operator names what has to be installed for the kind to be served.
@@ -69,13 +80,6 @@ type Job struct {
 	Style Style
 	// Status says where the status is, for Style Described.
 	Status Status
-	// Serves: objects run until they are deleted; none of them succeeds.
-	Serves bool
-	// Uncontrolled: an object that a controller made is a part of something else.
-	Uncontrolled bool
-	// Beside: objects of the kind also go along with a job of another kind, and clusters use
-	// them for other things. A user without permission to list them misses nothing.
-	Beside bool
 	// Selector is a label selector of the objects that can count as jobs, "" for all.
 	Selector string
 	// Numbers is how the operator numbers and labels pods.
@@ -84,13 +88,9 @@ type Job struct {
 	Policy Policy
 	// launch is how the pods start the training, nil if unknown.
 	launch *Launch
-	// Services: the operator gives each pod a Service of its name.
-	Services bool
 	// Submitter is a label with the job's name on the pod that runs its program, for kinds
 	// whose other pods only serve that.
 	Submitter string
-	// OwnSelector: the API server gives an object a selector by its UID.
-	OwnSelector bool
 	// Made is what the operator calls and labels its pods, beside PodLabel; nil for
 	// JOB-ROLE-NUMBER and no labels.
 	Made func(Planned) (name string, labels map[string]string)
