@@ -191,10 +191,10 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 		entries = append(entries, &entry{Head: h, rank: e.rankOf(h.Obj)})
 	}
 	decided := e.decide(ctx, entries, snap, false, nil)
-	targets := preemptedIn(decided)
+	lost := evictionsOf(decided)
 	for _, en := range decided {
 		ev := e.event(en)
-		if en.fate == admitted && targets[workload.Key(en.Obj)] {
+		if _, loses := lost[workload.Key(en.Obj)]; loses && en.fate == admitted {
 			continue // a second pass of what loses its quota in the same cycle
 		}
 		if en.fate == admitted && e.admit(ctx, en, &ev) {
@@ -218,14 +218,17 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 			}
 		case preempting:
 			for _, t := range en.targets {
+				if lost[workload.Key(t.WorkloadInfo.Obj)] != en {
+					continue
+				}
 				more := e.preemptOne(ctx, en, t)
 				changed = changed || len(more) > 0
 				events = append(events, more...)
 			}
 		}
 	}
-	for _, en := range decided { // after the preemptions: what is preempted, too, is preempted
-		if stored := e.store.workloads[workload.Key(en.Obj)]; en.fate == evicted && stored != nil && workload.HasQuotaReservation(stored) {
+	for _, en := range decided { // after the preemptions
+		if stored := e.store.workloads[workload.Key(en.Obj)]; lost[workload.Key(en.Obj)] == en && en.fate == evicted && stored != nil && workload.HasQuotaReservation(stored) {
 			events = append(events, e.evictUnreplaced(ctx, en))
 			changed = true
 		}

@@ -55,14 +55,18 @@ func unmoved(old, w *kueue.Workload) bool {
 	return workload.HasQuotaReservation(old) && equality.Semantic.DeepEqual(old.Status, w.Status)
 }
 
-// preemptedIn returns the targets of a cycle.
-func preemptedIn(decided []*entry) map[workload.Reference]bool {
-	out := map[workload.Reference]bool{}
+// evictionsOf returns, by workload, the entry of a cycle that evicts it: one that preempts it, or its own if no node
+// replaces a failed one. If there are both, Kueue evicts it twice, and the reason is the one of the later.
+func evictionsOf(decided []*entry) map[workload.Reference]*entry {
+	out := map[workload.Reference]*entry{}
 	for _, en := range decided {
-		if en.fate == preempting {
+		switch en.fate {
+		case preempting:
 			for _, t := range en.targets {
-				out[workload.Key(t.WorkloadInfo.Obj)] = true
+				out[workload.Key(t.WorkloadInfo.Obj)] = en
 			}
+		case evicted:
+			out[workload.Key(en.Obj)] = en
 		}
 	}
 	return out

@@ -6,6 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
+	"sigs.k8s.io/kueue/pkg/workload"
 )
 
 // onNode places a running workload with one pod on a node.
@@ -77,5 +80,18 @@ func TestSecondPass(t *testing.T) {
 				t.Errorf("%s (settled %v), want %s", got, tl.Settled, c.events)
 			}
 		})
+	}
+}
+
+// TestEvictedTwice: of a preemption and an eviction because of a failed node in one cycle, the later one gives the reason. Kueue's
+// (*Scheduler).processEntry writes both.
+func TestEvictedTwice(t *testing.T) {
+	info := workload.NewInfo(&kueue.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "held"}})
+	own := &entry{Head: qcache.Head{Info: *info}, fate: evicted}
+	other := &entry{fate: preempting, targets: []*preemption.Target{{WorkloadInfo: info}}}
+	for _, order := range [][]*entry{{own, other}, {other, own}} {
+		if got := evictionsOf(order)["a/held"]; got != order[1] {
+			t.Errorf("%v evicts it, want the last of %v", got, order)
+		}
 	}
 }
