@@ -232,7 +232,7 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 			events = append(events, e.evictUnreplaced(ctx, en))
 			changed = true
 		}
-		if en.fate == migrating {
+		if en.fate == migrating && lost[workload.Key(en.migrates.Obj)] == en {
 			more := e.evictSibling(ctx, en)
 			changed = changed || len(more) > 0
 			events = append(events, more...)
@@ -241,6 +241,25 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 	e.flush(ctx)
 	e.requeue(ctx)
 	return events, changed, nil
+}
+
+// evictionsOf returns, by workload, the entry of a cycle that evicts it: one that preempts it, one that migrates from it, or its
+// own if no node replaces a failed one. If there are several, Kueue evicts it each time, and the reason is the one of the last.
+func evictionsOf(decided []*entry) map[workload.Reference]*entry {
+	out := map[workload.Reference]*entry{}
+	for _, en := range decided {
+		switch en.fate {
+		case preempting:
+			for _, t := range en.targets {
+				out[workload.Key(t.WorkloadInfo.Obj)] = en
+			}
+		case migrating:
+			out[workload.Key(en.migrates.Obj)] = en
+		case evicted:
+			out[workload.Key(en.Obj)] = en
+		}
+	}
+	return out
 }
 
 func (e *Engine) event(en *entry) Event {

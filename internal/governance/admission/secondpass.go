@@ -55,23 +55,6 @@ func unmoved(old, w *kueue.Workload) bool {
 	return workload.HasQuotaReservation(old) && equality.Semantic.DeepEqual(old.Status, w.Status)
 }
 
-// evictionsOf returns, by workload, the entry of a cycle that evicts it: one that preempts it, or its own if no node
-// replaces a failed one. If there are both, Kueue evicts it twice, and the reason is the one of the later.
-func evictionsOf(decided []*entry) map[workload.Reference]*entry {
-	out := map[workload.Reference]*entry{}
-	for _, en := range decided {
-		switch en.fate {
-		case preempting:
-			for _, t := range en.targets {
-				out[workload.Key(t.WorkloadInfo.Obj)] = en
-			}
-		case evicted:
-			out[workload.Key(en.Obj)] = en
-		}
-	}
-	return out
-}
-
 // place decides about the second pass that a workload with quota needs.
 func (e *Engine) place(ctx context.Context, w *kueue.Workload, d *Decision) error {
 	snap, err := e.snapshot(ctx)

@@ -83,15 +83,16 @@ func TestSecondPass(t *testing.T) {
 	}
 }
 
-// TestEvictedTwice: of a preemption and an eviction because of a failed node in one cycle, the later one gives the reason. Kueue's
-// (*Scheduler).processEntry writes both.
+// TestEvictedTwice: of two evictions in one cycle, the later one gives the reason. Kueue's (*Scheduler).processEntry writes
+// both.
 func TestEvictedTwice(t *testing.T) {
 	info := workload.NewInfo(&kueue.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "held"}})
 	own := &entry{Head: qcache.Head{Info: *info}, fate: evicted}
 	other := &entry{fate: preempting, targets: []*preemption.Target{{WorkloadInfo: info}}}
-	for _, order := range [][]*entry{{own, other}, {other, own}} {
+	variant := &entry{fate: migrating, migrates: info}
+	for _, order := range [][]*entry{{own, other}, {other, own}, {variant, other}, {other, variant}} {
 		if got := evictionsOf(order)["a/held"]; got != order[1] {
-			t.Errorf("%v evicts it, want the last of %v", got, order)
+			t.Errorf("fate %v evicts it, want the last: %v", got.fate, order[1].fate)
 		}
 	}
 }

@@ -163,14 +163,20 @@ func (r *real) step() (bool, map[client.ObjectKey]string) {
 	r.api.patched = nil
 	slices.SortStableFunc(patched, func(a, b change) int { return cmp.Compare(workload.Key(a.now), workload.Key(b.now)) })
 	for _, evictions := range []bool{false, true} {
-		for _, p := range patched {
-			if (workloadevict.IsEvicted(p.now) && workload.HasQuotaReservation(p.now)) == evictions {
+		for i, p := range patched {
+			again := i+1 < len(patched) && workload.Key(patched[i+1].now) == workload.Key(p.now) && leaves(patched[i+1].now)
+			if leaves(p.now) == evictions && !(evictions && again) { // a job stops once, for the last reason
 				r.react(p)
 			}
 		}
 	}
 	r.requeue(r.ctx)
 	return true, borrowed
+}
+
+// leaves reports that a workload is being evicted and still holds quota.
+func leaves(w *kueue.Workload) bool {
+	return workloadevict.IsEvicted(w) && workload.HasQuotaReservation(w)
 }
 
 // secondPass reports that some workload is in the queue for the second pass.
