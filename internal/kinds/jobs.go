@@ -21,6 +21,8 @@ type Job struct {
 	Itself bool
 	// OnePod: Kueue makes a Workload of each pod, owned by the pod.
 	OnePod bool
+	// OneCluster: MultiKueue cannot send jobs of this kind to worker clusters (Kueue's integration has no adapter for it).
+	OneCluster bool
 	// GroupsAt leads to the number of groups. Kueue makes a Workload of each.
 	GroupsAt []string
 	// SuspendPath leads to the boolean that suspends a job; nil for kinds without one,

@@ -109,6 +109,10 @@ var (
 	ResourceSlice         = Resource{Group: "resource.k8s.io", Version: "v1", Plural: "resourceslices", Kind: "ResourceSlice"}
 	ResourceClaimTemplate = Resource{Group: "resource.k8s.io", Version: "v1", Plural: "resourceclaimtemplates", Kind: "ResourceClaimTemplate", Namespaced: true}
 
+	// What names the worker clusters of MultiKueue. They are not in All either.
+	MultiKueueConfig  = kueue("multikueueconfigs", "MultiKueueConfig", false)
+	MultiKueueCluster = kueue("multikueueclusters", "MultiKueueCluster", false)
+
 	// Who may do what. They are not in All either.
 	RBACRole               = rbac("roles", "Role", true)
 	RBACRoleBinding        = rbac("rolebindings", "RoleBinding", true)

@@ -21,6 +21,7 @@ var SparkApplication = Job{
 	Resource: Resource{Group: "sparkoperator.k8s.io", Version: "v1beta2", Plural: "sparkapplications", Kind: "SparkApplication",
 		Namespaced: true, Short: []string{"sparkapp"}},
 	PodLabel:    "sparkoperator.k8s.io/app-name",
+	OneCluster:  true,
 	SuspendPath: path("spec.suspend"),
 	Gate:        "SparkApplicationIntegration",
 	Form:        &Form{parts: []formPart{sparkPart(sparkDriver), sparkPart(sparkExecutor)}},

@@ -43,10 +43,16 @@ type Options struct {
 	// Assume is the run time of jobs of unknown duration, 0 for none.
 	Assume     time.Duration
 	AllHolders bool
+	Workers    admissioncheck.Workers
 }
 
 // Validate checks the options alone.
-func (o *Options) Validate() error { return admissioncheck.CheckAssume(o.Assume) }
+func (o *Options) Validate() error {
+	if err := admissioncheck.CheckAssume(o.Assume); err != nil {
+		return err
+	}
+	return o.Workers.Validate()
+}
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -72,6 +78,7 @@ changes nothing.`,
 	f.AddJobFlags(cmd, &o.Name, &o.Kind)
 	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
 	admissioncheck.AddAllHoldersFlag(cmd, &o.AllHolders)
+	o.Workers.AddFlag(cmd)
 	return cmd
 }
 
@@ -121,6 +128,7 @@ func Explain(ctx context.Context, o *Options, cluster *factory.Cluster, found fi
 	q.Deadlines = func(ctx context.Context) func(*kueue.Workload) forecast.Told {
 		return admissioncheck.Deadlines(ctx, cluster, in)
 	}
+	q.Workers = o.Workers.Reader(o.Factory, cluster, in, found.Namespace, []map[string]any{found.Object}, 0)
 	q.Make, q.May = again(ctx, cluster, found), admissioncheck.May(cluster)
 	e, err := explain.Explain(ctx, asked, q, cluster.Now())
 	if errors.Is(err, admission.ErrUnknownJob) {

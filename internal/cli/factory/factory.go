@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/hyperpod-cli/hyperpod/internal/config"
@@ -298,7 +299,12 @@ func (f *Factory) Reconnect(ctx context.Context) (*Cluster, error) {
 }
 
 func (f *Factory) kubeconfig() (*Cluster, error) {
-	t, err := kube.Locate(kube.Location{Kubeconfig: f.Global.Kubeconfig, Context: cmp.Or(f.Global.Context, f.Config.Context)}, f.Env)
+	return f.InContext(cmp.Or(f.Global.Context, f.Config.Context))
+}
+
+// InContext returns the cluster of a context of the kubeconfig, "" for the current one.
+func (f *Factory) InContext(name string) (*Cluster, error) {
+	t, err := kube.Locate(kube.Location{Kubeconfig: f.Global.Kubeconfig, Context: name}, f.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -313,6 +319,15 @@ func (f *Factory) kubeconfig() (*Cluster, error) {
 		return nil, err
 	}
 	return &Cluster{Client: c, Context: t.Context, ContextNamespace: t.Namespace, ClusterName: t.Cluster, Now: f.Now, Names: names}, nil
+}
+
+// Elsewhere returns the cluster of a configuration that does not come from the kubeconfig of the user.
+func (f *Factory) Elsewhere(cfg *rest.Config) (*Cluster, error) {
+	c, err := kube.New(cfg, f.clientOptions())
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{Client: c, Now: f.Now}, nil
 }
 
 // namePlugin names the program of a kubeconfig that will run for credentials, with --debug:

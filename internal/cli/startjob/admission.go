@@ -78,7 +78,8 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 		Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
 			return admissioncheck.Deadlines(ctx, c, in)
 		},
-		Queues: func(ctx context.Context) []*kueue.LocalQueue { return admissioncheck.Queues(ctx, c, in, j.namespace) },
+		Queues:  func(ctx context.Context) []*kueue.LocalQueue { return admissioncheck.Queues(ctx, c, in, j.namespace) },
+		Workers: r.options.Workers.Reader(f, c, in, j.namespace, objects, at),
 	})
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type Submission struct {
 	DryRun         string
 	Assume         time.Duration // --assume-duration
 	AllHolders     bool          // --all-holders
+	Workers        admissioncheck.Workers
 	Replace        bool
 	Edit           bool
 	Wait           string
@@ -45,6 +46,7 @@ func (s *Submission) AddFlags(cmd *cobra.Command) {
 		Usage: "create nothing: admission (report whether the job would run; the default without a value)|client (print the manifest)|server (validate on the API server)|none"})
 	admissioncheck.AddAssumeFlag(cmd, &s.Assume)
 	admissioncheck.AddAllHoldersFlag(cmd, &s.AllHolders)
+	s.Workers.AddFlag(cmd)
 	fs.BoolVar(&s.Replace, "replace", false, "delete an existing job of this name first, and update other objects that differ")
 	fs.BoolVar(&s.Edit, "edit", false, "edit the finished manifest in $VISUAL or $EDITOR before it is submitted")
 	waits := []string{string(wait.Admitted), string(wait.Running), string(wait.Succeeded), string(wait.Finished)}
@@ -63,6 +65,9 @@ func (s *Submission) Validate() error {
 	if err := admissioncheck.CheckAssume(s.Assume); err != nil {
 		return err
 	}
+	if err := s.Workers.Validate(); err != nil {
+		return err
+	}
 	if err := factory.CheckTimeout(s.Timeout); err != nil {
 		return err
 	}
@@ -74,6 +79,8 @@ func (s *Submission) Validate() error {
 		return errs.Usagef("--notify, --notify-exec and --notify-url require --wait or --follow").Suggest(errs.Option("--wait", "--notify"))
 	case s.AllHolders && s.DryRun != admission:
 		return factory.Requires("all-holders", "--dry-run").Suggest(errs.Option("--dry-run", "--all-holders"))
+	case len(s.Workers.Given) > 0 && s.DryRun != admission:
+		return factory.Requires("workers", "--dry-run").Suggest(errs.Option("--dry-run", "--workers"))
 	case s.Assume > 0 && s.DryRun != admission:
 		return factory.Requires("assume-duration", "--dry-run").Suggest(errs.Option("--dry-run", "--assume-duration", s.Assume.String()))
 	case s.OnInterrupt == interrupt.Cancel && s.Wait == "" && !s.Follow:

@@ -98,7 +98,7 @@ func (o *Options) validateSweep() error {
 	for _, c := range []struct {
 		flag  string
 		given bool
-	}{{"generate-name", o.GenerateName}, {"replace", o.Replace}, {"edit", o.Edit}, {"follow", o.Follow}, {"idempotency-key", o.IdempotencyKey != ""}, {"all-holders", o.AllHolders}} {
+	}{{"generate-name", o.GenerateName}, {"replace", o.Replace}, {"edit", o.Edit}, {"follow", o.Follow}, {"idempotency-key", o.IdempotencyKey != ""}, {"all-holders", o.AllHolders}, {"workers", len(o.Workers.Given) > 0}} {
 		if c.given {
 			return factory.Excludes("sweep", c.flag)
 		}

@@ -134,7 +134,7 @@ func (o *Options) fitSeveral(v values.Values, jobs []*parse.Template) error {
 	flag := ""
 	for name, given := range map[string]bool{
 		"--edit": o.Edit, "--follow": o.Follow, "--wait": o.Wait != "", "--idempotency-key": o.IdempotencyKey != "",
-		"--replace": o.Replace, "--upload": o.Upload != "",
+		"--replace": o.Replace, "--upload": o.Upload != "", "--workers": len(o.Workers.Given) > 0,
 	} {
 		if given && (flag == "" || name < flag) {
 			flag = name

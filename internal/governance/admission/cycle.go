@@ -277,7 +277,7 @@ func (e *Engine) process(ctx context.Context, en *entry, r *round) {
 		return
 	case mode == flavorassigner.NoFit:
 		en.requeue = qcache.RequeueReasonNoFit
-		en.reason = noFitReason(en)
+		en.reason = e.noFitReason(en)
 		return
 	case mode == flavorassigner.Preempt && len(en.targets) == 0:
 		en.requeue = qcache.RequeueReasonPreemptionNoCandidates
@@ -348,7 +348,7 @@ func whole(usage resources.FlavorResourceQuantities, old *preemption.Target) res
 
 // noFitReason is Kueue's reason. It has none when the queue offers only some of the resources, and when the
 // chosen flavors have no topology to request. That stays so if the queue has no other flavors.
-func noFitReason(en *entry) string {
+func (e *Engine) noFitReason(en *entry) string {
 	if r := en.assignment.NoFitReason; r != "" {
 		return r
 	}
@@ -357,7 +357,7 @@ func noFitReason(en *entry) string {
 			continue
 		}
 		for res, n := range en.TotalRequests[i].Requests.Iter() {
-			if n != 0 && en.cq.RGByResource(res) == nil {
+			if n != 0 && en.cq.RGByResource(res) == nil && !flavorassigner.IgnoreUndeclaredResources(e.quota) {
 				return kueue.WorkloadQuotaReservedReasonNoMatchingFlavor
 			}
 		}

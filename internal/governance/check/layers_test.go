@@ -185,7 +185,7 @@ func TestNotModelled(t *testing.T) {
 					t.Errorf("where Kueue has it off: %s, %v", v.Summary, v.Rules.Notes)
 				}
 			}
-			if v.Verdict != check.Unknown || v.Reason != check.NotModelled || strings.Join(v.Quota.NotModelled, " ") != want || !strings.Contains(v.Summary, "uses here: "+want+" (") {
+			if v.Verdict != check.Unknown || v.Reason != check.NotModelled || strings.Join(v.Quota.NotModelled, " ") != want || !strings.Contains(v.Summary, want) {
 				t.Errorf("%s %s %v: %s", v.Verdict, v.Reason, v.Quota.NotModelled, v.Summary)
 			}
 		})

@@ -84,16 +84,22 @@ type Request struct {
 	Deadlines func(context.Context) func(*kueue.Workload) forecast.Told
 	// Assume is the assumed run time of workloads of unknown duration, 0 for none.
 	Assume time.Duration
+	// Workers reads the worker clusters of an admission check of MultiKueue; nil: they are not asked. sent are those that
+	// Kueue has sent the job to.
+	Workers func(ctx context.Context, of *kueue.AdmissionCheck, sent []string) ([]Remote, error)
 }
 
 // Check returns the verdict on a job. It fails for a manifest that it cannot use: an
 // unsupported kind, or fields that do not fit the kind.
 func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 	v, err := c.whole(ctx, r)
-	if err != nil || r.Workload != nil {
-		return v, err
+	if err == nil && r.Workload == nil {
+		v, err = c.apart(ctx, &r, v)
 	}
-	return c.apart(ctx, &r, v)
+	if err != nil {
+		return nil, err
+	}
+	return v, c.askWorkers(ctx, &r, v)
 }
 
 // whole returns the verdict on a job as one workload.
@@ -129,13 +135,18 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 	if err != nil {
 		return nil, err
 	}
-	if len(wl.Spec.PodSets) == 0 {
+	v.workload = wl
+	remote := c.elsewhere(v)
+	switch {
+	case len(wl.Spec.PodSets) == 0:
 		v.Nodes = Nodes{Status: StatusNotApplicable}
-	} else {
+	case remote:
+		v.Topology, v.Nodes = c.topology(wl, d), Nodes{Status: StatusNotApplicable, Elsewhere: true}
+	default:
 		v.Topology = c.topology(wl, d)
 		v.Nodes = c.placement(wl, d)
 	}
-	if r.Workload == nil {
+	if (r.Workload == nil || r.Found != nil) && !remote {
 		c.prerequisites(&r, v)
 		c.volumes(&r, wl, d, v)
 	}

@@ -11,6 +11,8 @@ package check
 import (
 	"time"
 
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
@@ -74,6 +76,8 @@ type Verdict struct {
 
 	// Groups is set where Kueue admits the pods of the job in groups, each on its own.
 	Groups *Groups `json:",omitempty"`
+	// Workers are the worker clusters of MultiKueue, where they decide and were asked.
+	Workers []Worker `json:",omitempty"`
 
 	Lint       []lint.Finding
 	Submission []Step
@@ -109,6 +113,14 @@ type Verdict struct {
 	MoreBorrowing bool `json:"-"`
 	// Inactive is what keeps the ClusterQueue from admitting jobs.
 	Inactive Inactive `json:"-"`
+
+	workload       *kueue.Workload // of the job
+	workersUnasked bool            // see WorkersUnasked
+}
+
+// WorkersUnasked reports that worker clusters of MultiKueue decide about the job, and that the caller did not ask for them.
+func (v *Verdict) WorkersUnasked() bool {
+	return v.workersUnasked && v.Verdict == Unknown && v.Reason == NotModelled
 }
 
 // Inactive is why a ClusterQueue is inactive. One field is set, or Flavor with Topology.
@@ -355,6 +367,8 @@ type Nodes struct {
 	Message      string `json:",omitempty"`
 	// Unread is the kind that could not be read, when Status is StatusUnknown.
 	Unread kinds.Resource `json:"-"`
+	// Elsewhere, of StatusNotApplicable: the pods run on a worker cluster of MultiKueue.
+	Elsewhere bool `json:"-"`
 }
 
 // Rules names the rules behind a verdict.

@@ -6,6 +6,7 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -37,6 +38,8 @@ const (
 	NodePendingReboot      = "NodePendingReboot"
 	// NotQueued means that the job has no queue label.
 	NotQueued = "NotQueued"
+	// WorkersUnread means that it is not known which worker clusters of MultiKueue there are.
+	WorkersUnread = "WorkersUnread"
 	// Backoff means that the job was evicted and waits for its next attempt.
 	Backoff = "RequeueBackoff"
 )
@@ -87,6 +90,8 @@ type Explanation struct {
 	Holds []Held `json:",omitempty"`
 	// Verdict is the current answer of the check, for a pending job.
 	Verdict *check.Verdict `json:",omitempty"`
+	// Workers are the answers of the worker clusters of MultiKueue, for a job that has its quota here and waits for them.
+	Workers []check.Worker `json:",omitempty"`
 	// Roles are its pods by role, with their problems.
 	Roles []Role `json:",omitempty"`
 	// Resilience is what is known of its faults, for a job with pods on nodes.
@@ -201,12 +206,13 @@ type Question struct {
 	Pods     []state.Pod     // nil when they could not be read
 	Events   []state.Event
 	Queues   func(context.Context) []*kueue.LocalQueue
-	// Make, May, AllHolders, Deadlines and Assume are as in check.Request.
+	// Make, May, AllHolders, Deadlines, Assume and Workers are as in check.Request.
 	Make       func(remedy.Change) (object map[string]any, made remedy.Made, err error)
 	May        func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
 	AllHolders bool
 	Deadlines  func(context.Context) func(*kueue.Workload) forecast.Told
 	Assume     time.Duration
+	Workers    func(ctx context.Context, of *kueue.AdmissionCheck, sent []string) ([]check.Remote, error)
 	// NoKueue reports that the cluster has no Kueue.
 	NoKueue bool
 }
@@ -261,7 +267,25 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 	}
 	e.condition(wl)
 	e.settle(ctx, q, wl, s)
+	if e.Cause == ChecksPending && q.Workers != nil {
+		err := e.askWorkers(ctx, c, q, wl)
+		return e, err
+	}
 	return e, nil
+}
+
+// askWorkers asks the worker clusters about a job that has its quota here, if it waits for the admission check of MultiKueue.
+func (e *Explanation) askWorkers(ctx context.Context, c *check.Checker, q Question, wl *kueue.Workload) (err error) {
+	remote := c.RemoteCheck(string(wl.Status.Admission.ClusterQueue))
+	if remote == nil || !slices.ContainsFunc(e.Checks, func(c Check) bool { return c.Name == remote.Name && c.State == string(kueue.CheckStatePending) }) {
+		return nil
+	}
+	e.Workers, err = c.Workers(ctx, &check.Request{Object: q.Object, Namespace: q.Job.Namespace, Workers: q.Workers}, wl, remote)
+	if unread := (*check.WorkersError)(nil); errors.As(err, &unread) && ctx.Err() == nil {
+		e.Notes = append(e.Notes, inputs.Note{Code: WorkersUnread, Message: unread.Error()})
+		return nil
+	}
+	return err
 }
 
 // pending reports the states in which a job lacks quota.
@@ -273,7 +297,7 @@ func pending(s jobs.State) bool {
 func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, wl *kueue.Workload) error {
 	v, err := c.Check(ctx, check.Request{
 		Object: q.Object, Namespace: q.Job.Namespace, Workload: wl, Queues: q.Queues, Remedies: true, Assume: q.Assume,
-		Deadlines: q.Deadlines, Make: q.Make, May: q.May,
+		Deadlines: q.Deadlines, Make: q.Make, May: q.May, Workers: q.Workers,
 		AllHolders: q.AllHolders,
 		Existing: &remedy.Existing{Resource: q.Job.Kind.Resource, Namespace: q.Job.Namespace, Name: q.Job.Name,
 			Together: q.Job.Annotations[kinds.TogetherAnnotation] != ""},

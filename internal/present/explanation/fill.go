@@ -22,6 +22,7 @@ func Fill(e *explain.Explanation, render verdict.Render) {
 	if e.Verdict != nil {
 		verdict.Fill(e.Verdict, render)
 	}
+	verdict.FillWorkers(e.Workers, render)
 	e.Summary = summary(e, render)
 	for i := range e.Timeline {
 		e.Timeline[i].Message = jobtext.Moment(e.Timeline[i].Source)

@@ -42,6 +42,7 @@ func Text(e *explain.Explanation, width int, wide bool, age func(time.Duration) 
 	for _, c := range e.Checks {
 		p.Row("check", strings.TrimSpace(c.Name+": "+c.State+" "+c.Message))
 	}
+	verdict.WorkerRows(p, e.Workers, age)
 	if e.Verdict != nil {
 		verdict.Body(p, e.Verdict, age, first)
 	}

@@ -45,6 +45,7 @@ func Fill(v *check.Verdict, render Render) {
 		}
 	}
 	estimate.Fill(v.ETA)
+	FillWorkers(v.Workers, render)
 	v.Advice = advice(v, render)
 	v.Summary = summary(v)
 }

@@ -15,6 +15,8 @@ func nodesMessage(v *check.Verdict) string {
 	switch {
 	case n.Status == check.StatusUnknown:
 		return "not checked: " + whyUnread(v, n.Unread)
+	case n.Elsewhere:
+		return "the pods run on a worker cluster"
 	case n.Status == check.StatusNotApplicable:
 		return "the job has no pods"
 	case n.Reason == check.NoNodes && len(n.Placements) == 0:

@@ -88,6 +88,7 @@ func Body(p *textpage.Page, v *check.Verdict, age func(time.Duration) string, fi
 			p.Row(stepLabel(s.Check), Row(s))
 		}
 	}
+	WorkerRows(p, v.Workers, age)
 	startRow(p, v, age)
 	holderRows(p, v, age)
 	remedyRows(p, v)

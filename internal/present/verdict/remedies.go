@@ -219,6 +219,9 @@ func advice(v *check.Verdict, render Render) (out []string) {
 			}
 		}
 	}
+	if v.WorkersUnasked() {
+		out = append(out, "--workers asks them with Kueue's own kubeconfigs, --workers=WORKER=CONTEXT with your contexts")
+	}
 	switch v.Detail {
 	case check.ExceedsNominal, check.ExceedsBorrowing, check.ExceedsCohort:
 		out = append(out, exceededAdvice(v)...)

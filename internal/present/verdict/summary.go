@@ -63,6 +63,7 @@ func admitted(v *check.Verdict) string {
 	if n := v.Quota.PreemptsTotal; n > 0 {
 		text = "would start by preempting " + words.Count(n, "job", "jobs")
 	}
+	text += onWorkers(v)
 	totals := v.Totals()
 	if len(totals) == 0 {
 		return text
@@ -177,6 +178,8 @@ func detailText(v *check.Verdict, detail string) string {
 		return noFlavor(v, "has no topology level "+v.Topology.Level, "have no topology level "+v.Topology.Level)
 	case check.QuotaInUse, check.QuotaLowered:
 		return short(v)
+	case check.WorkersWait, check.WorkersNever, check.WorkersRefuse:
+		return workersWhy(v, detail)
 	}
 	return ""
 }

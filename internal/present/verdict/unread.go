@@ -120,6 +120,9 @@ var notModelled = map[string]string{
 
 // undecidable returns why there is no verdict.
 func undecidable(v *check.Verdict) string {
+	if v.WorkersUnasked() && len(v.Quota.NotModelled) == 1 {
+		return "this cluster has the quota for it; the worker clusters of MultiKueue were not asked"
+	}
 	if v.Reason == check.NotModelled {
 		var list []string
 		for _, name := range v.Quota.NotModelled {
@@ -132,6 +135,9 @@ func undecidable(v *check.Verdict) string {
 	}
 	if failed := v.FailedReads(); len(failed) > 0 {
 		return strings.Join(failed, " and ") + " could not be read"
+	}
+	if v.Detail == check.WorkerUnread {
+		return unreadWorkers(v)
 	}
 	if v.Detail == check.RuntimeUnread {
 		return "the runtime with its pods could not be read"
