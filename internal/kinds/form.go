@@ -72,6 +72,23 @@ func (f Form) Fields(yield func(at, pod []string)) {
 	}
 }
 
+// Takes reports whether the pods of an object can request a resource: a kind with a form may
+// have no field for it.
+func (j Job) Takes(object map[string]any, resource string) bool {
+	return j.Form == nil || j.Form.takes(copyOf(object).(map[string]any), resource)
+}
+
+func (f Form) takes(object map[string]any, resource string) bool {
+	outline := f.outline(object)
+	for _, p := range f.in(object) {
+		t, _ := lookup(outline, slices.Concat(p.Path, path("template"))).(map[string]any)
+		if c := mainOf(t, p.container); c != nil {
+			Set(c, "1", "resources", "limits", resource)
+		}
+	}
+	return f.fold(object, outline) == nil
+}
+
 func (f Form) job() *Job {
 	j := &Job{}
 	for _, p := range f.parts {

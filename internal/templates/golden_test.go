@@ -97,9 +97,7 @@ func TestGolden(t *testing.T) {
 		{"trainjob", "trainjob", with(func(v *values.Values) { v.InstanceType, v.NodeCount = "ml.g5.12xlarge", values.Int(2) })},
 		{"jax", "jax", with(func(v *values.Values) { v.InstanceType, v.NodeCount = "ml.g5.12xlarge", values.Int(2) })},
 		{"ray", "ray", with(func(v *values.Values) { v.InstanceType, v.NodeCount = "ml.g5.12xlarge", values.Int(2) })},
-		{"spark", "spark", with(func(v *values.Values) {
-			v.InstanceType, v.NodeCount, v.EFA = "ml.g5.12xlarge", values.Int(2), values.Int(0)
-		})},
+		{"spark", "spark", with(func(v *values.Values) { v.InstanceType, v.NodeCount = "ml.g5.12xlarge", values.Int(2) })},
 		{"serve", "serve", governed(values.Values{Name: "llm", Image: "registry.example/vllm:1", InstanceType: "ml.g5.12xlarge", NodeCount: values.Int(2)})},
 		{"trainjob-of-the-runtime", "trainjob", values.Values{Name: "t", Params: map[string]any{"ENTRY_SCRIPT": "/train.py"}}},
 		{"job-every-flag", "testdata/manifests/job.yaml", retried},

@@ -221,3 +221,31 @@ func TestQueueOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// An instance type with EFA gives it to the pods of the kinds that have a place for it. --efa is an error where there is none.
+func TestEFAWithoutAField(t *testing.T) {
+	for _, c := range []struct {
+		kind, spec string
+		takes      bool
+	}{
+		{"SparkApplication", "{type: Scala, image: \"i:1\", driver: {}, executor: {instances: 2}}", false},
+		{"Workspace", "{displayName: d, image: \"i:1\", resources: {requests: {cpu: 1}}}", true},
+		{"InferenceEndpointConfig", "{replicas: 2, worker: {image: \"i:1\", resources: {requests: {cpu: 1}}}}", true},
+		{"TrainJob", "{runtimeRef: {name: r}, trainer: {numNodes: 2}}", true},
+		{"Job", "{template: {spec: {containers: [{name: c, image: \"i:1\"}]}}}", true},
+	} {
+		k, _ := kinds.JobNamed(c.kind)
+		text := fmt.Sprintf("description: d\nparameters: {}\n---\napiVersion: %s\nkind: %s\nmetadata: {name: x}\nspec: %s\n", k.GroupVersion(), c.kind, c.spec)
+		r, err := render.Objects(mustParse(t, text), values.Values{InstanceType: "ml.p5.48xlarge", NodeCount: values.Int(2)})
+		if err != nil {
+			t.Errorf("%s: %s", c.kind, errs.Text(err, false))
+			continue
+		}
+		if got := strings.Contains(fmt.Sprint(r.Objects), "vpc.amazonaws.com/efa:32"); got != c.takes {
+			t.Errorf("%s: EFA %t in %v", c.kind, got, r.Objects)
+		}
+		if _, err := render.Objects(mustParse(t, text), values.Values{EFA: values.Int(4)}); (err == nil) != c.takes {
+			t.Errorf("%s: --efa: %v", c.kind, err)
+		}
+	}
+}

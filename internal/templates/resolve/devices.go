@@ -163,6 +163,10 @@ func (s *Plan) countEFA(job *jobobject.View) error {
 		efa.known = true
 	case s.Devices.N < s.Type.Accelerators && !s.between(job): // a part of a node, and the pod is alone
 		efa.known = true
+	case job != nil && !job.Kind.Takes(job.Object, instances.EFA):
+		if efa.known = true; s.Type.EFAShare(s.Devices.N) > 0 && s.Nodes.N > 1 {
+			s.Notef("a %s has no field for EFA: its pods use TCP", job.Kind.Kind)
+		}
 	default:
 		efa = Amount{N: s.Type.EFAShare(s.Devices.N), known: true}
 		if efa.N == 0 && s.Type.EFA > 0 && s.Devices.N > 0 && s.Nodes.N > 1 {
