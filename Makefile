@@ -13,7 +13,7 @@ RANDOM  := ./internal/governance/admission ./internal/governance/check ./interna
 # Packages that examine the source or write documents, with nothing at the same time: the race detector has nothing to find.
 ALONE   := /test/style$$ /test/imports$$ /cmd/gendocs$$ /bench$$ /bench/
 # Inputs of the comparison with Kueue's own scheduling loop; -full adds larger ones, which take hours.
-INPUTS  ?= -inputs 30000 -itself 100
+INPUTS  ?= -inputs 100000 -itself 1000
 # How long each target is fuzzed.
 FUZZTIME ?= 30s
 # Lint vets everything once. go test would vet again, dependencies included, for each set of compile flags.
@@ -68,7 +68,7 @@ cluster:          ## the real control plane (Linux, root; built once, about 15 m
 	$(GO) test $(NOVET) -timeout 60m -p 2 ./test/cluster/... ./test/e2e/... ./test/fidelity/...
 
 oracle:           ## the admission core against Kueue's own scheduler: 3,000 random inputs, about two minutes
-	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run 'TestAgainstKueue|TestTrainJob|TestAppWrapper|TestSparkApplication|TestFrameworks' -inputs 3000 ./...
+	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run 'TestAgainstKueue|TestDiffered|TestTrainJob|TestAppWrapper|TestSparkApplication|TestFrameworks' -inputs 3000 ./...
 
 # Every run of a command behind a faulty server; `make script` runs a third of them once, without the race detector.
 faults:           ## each command behind each fault of the API server, 10 times
@@ -89,8 +89,8 @@ reliability:      ## the suites in their long forms; their summaries go to docs/
 crash:            ## kills 1,000 writing commands at random points (half an hour)
 	HYPERPOD_KILLS=1000 $(GO) test -v -timeout 0 -run TestKills ./test/crash
 
-fidelity:         ## all figures of docs/fidelity.md: 30,000 inputs, Kueue against itself, a live Kueue (half an hour)
-	cd internal/governance/admission/oracle && $(GO) test -v -timeout 0 -run 'TestAgainstKueue|TestTrainJob|TestAppWrapper|TestSparkApplication|TestFrameworks' $(INPUTS) ./...
+fidelity:         ## all figures of docs/fidelity.md: 100,000 inputs, Kueue against itself, a live Kueue (an hour)
+	cd internal/governance/admission/oracle && $(GO) test -v -timeout 0 -run 'TestAgainstKueue|TestDiffered|TestTrainJob|TestAppWrapper|TestSparkApplication|TestFrameworks' $(INPUTS) ./...
 	$(GO) test -v -timeout 60m -run TestFidelity ./test/fidelity/...
 
 bench:            ## all figures of docs/performance.md: ratios against the peers, scale curves, budgets (half an hour)

@@ -128,6 +128,24 @@ func commandReference() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// difference returns the first line that differs, "" for a new file.
+func difference(have, want string) string {
+	if have == "" {
+		return ""
+	}
+	old, now := strings.Split(have, "\n"), strings.Split(want, "\n")
+	for i := range old {
+		if i >= len(now) || old[i] != now[i] {
+			text := "(end)"
+			if i < len(now) {
+				text = now[i]
+			}
+			return fmt.Sprintf(":%d: %s", i+1, text)
+		}
+	}
+	return fmt.Sprintf(":%d", len(old))
+}
+
 func apply(files map[string][]byte, check bool) error {
 	var stale []string
 	for path, want := range files {
@@ -139,7 +157,7 @@ func apply(files map[string][]byte, check bool) error {
 			continue
 		}
 		if check {
-			stale = append(stale, path)
+			stale = append(stale, path+difference(string(have), string(want)))
 			continue
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -151,7 +169,7 @@ func apply(files map[string][]byte, check bool) error {
 	}
 	sort.Strings(stale)
 	if len(stale) > 0 {
-		return fmt.Errorf("out of date: %s (run: make docs)", strings.Join(stale, ", "))
+		return fmt.Errorf("out of date (run: make docs):\n  %s", strings.Join(stale, "\n  "))
 	}
 	return nil
 }

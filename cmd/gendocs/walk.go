@@ -118,7 +118,7 @@ func (w *walk) run(line string) (string, error) {
 	now := func() time.Time { return time.Date(2026, 11, 20, 16, 0, 0, 0, time.UTC) }
 	io, buffers := output.Test()
 	io.OutTTY, io.Width, io.Now, io.Err = true, columns, now, io.Out
-	f := &factory.Factory{IO: io, Env: func(name string) string { return w.env[name] }, Now: now, Version: "dev"}
+	f := &factory.Factory{IO: io, Env: func(name string) string { return w.env[name] }, Now: now, Version: "dev", Unhurried: true}
 	w.exit = errs.Exit(cli.Run(context.Background(), f, words[1:]))
 	return buffers.Out.String(), nil
 }

@@ -48,6 +48,9 @@ type Options struct {
 	MPIOperator      Tuning
 	APIServerArgs    []string // added to the API server's flags
 
+	// Reaches are other beds to whose API servers Kueue can connect, at the addresses in their kubeconfigs: workers of MultiKueue.
+	Reaches []*Bed
+
 	// More are optional components to run: the operators of kinds that Kueue manages and an
 	// ordinary bed only serves.
 	More []Component

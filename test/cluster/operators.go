@@ -195,8 +195,17 @@ func (b *Bed) startOperator(ctx context.Context, o operator, home *thread) (*pro
 	}
 	b.closers = append(b.closers, l)
 	var d net.Dialer
-	go relay(l, func(ctx context.Context, address string) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) },
-		fmt.Sprintf("127.0.0.1:%d", b.ports.api))
+	outside := func(ctx context.Context, address string) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) }
+	go relay(l, outside, fmt.Sprintf("127.0.0.1:%d", b.ports.api))
+	for _, other := range b.options.Reaches {
+		address := fmt.Sprintf("127.0.0.1:%d", other.ports.api)
+		l, err := home.listen(address)
+		if err != nil {
+			return nil, fmt.Errorf("cannot offer another API server to %s: %w", o.name, err)
+		}
+		b.closers = append(b.closers, l)
+		go relay(l, outside, address)
+	}
 	for address, handler := range o.local {
 		l, err := home.listen(address)
 		if err != nil {

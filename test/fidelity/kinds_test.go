@@ -59,10 +59,15 @@ type of struct {
 
 // TestFidelityKinds submits jobs of every kind that Kueue manages, each as users write it, and compares what Kueue makes of it
 // with the verdict on the manifest. Kueue's integrations make the Workloads, from the kinds' own CRDs; no other operator runs.
+// everyGate are the gates of a bed with all kinds.
+func everyGate() map[string]bool {
+	out := maps.Clone(gates)
+	out["SparkApplicationIntegration"] = true
+	return out
+}
+
 func TestFidelityKinds(t *testing.T) {
-	gates := maps.Clone(gates)
-	gates["SparkApplicationIntegration"] = true
-	b, list := kindScenarios(t, gates)
+	b, list := kindScenarios(t, everyGate())
 	for _, o := range []object{trainingRuntime, {"apiVersion": group + "v1beta2", "kind": "WorkloadPriorityClass", "metadata": object{"name": "fidelity-high"}, "value": 1000}} {
 		if err := b.bed.ApplyObjects(t.Context(), o); err != nil {
 			t.Fatal(err)

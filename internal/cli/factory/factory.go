@@ -97,6 +97,10 @@ type Factory struct {
 	// Observe is called with every request, from several goroutines; nil is none.
 	Observe func(kube.Request)
 
+	// Unhurried lets a command wait for what it leaves out where it takes too long. What it prints then does not depend on the
+	// load of the machine.
+	Unhurried bool
+
 	// HoldInterrupts lets Ctrl-C do nothing until the result is called, for a program on the
 	// terminal that gets it too. nil where there is no terminal.
 	HoldInterrupts func() (release func())

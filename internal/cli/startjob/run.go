@@ -67,7 +67,11 @@ func Run(ctx context.Context, o *Options) error {
 	} else if c != nil {
 		return (&run{options: o, factory: o.Factory}).startSlurm(ctx, c)
 	}
-	return (&run{options: o, factory: o.Factory, follow: followLog, patience: patience, judging: inTime}).start(ctx)
+	r := &run{options: o, factory: o.Factory, follow: followLog, patience: patience, judging: inTime}
+	if o.Factory.Unhurried {
+		r.patience = time.Hour
+	}
+	return r.start(ctx)
 }
 
 func (r *run) start(ctx context.Context) error {
