@@ -30,6 +30,7 @@ const (
 const (
 	LocalQueueMissing    = "LocalQueueMissing"
 	ClusterQueueMissing  = "ClusterQueueMissing"
+	NeverResumed         = "NeverResumed" // Kueue suspends the job, and does not manage it
 	ClusterQueueFaulty   = "ClusterQueueFaulty"
 	NamespaceNotSelected = "NamespaceNotSelected"
 	PriorityClassMissing = "PriorityClassMissing"
@@ -104,7 +105,11 @@ func (v *Verdict) conclude() {
 		case "Kind":
 			worse(Never, Refused, KindNotServed)
 		case "Queue":
-			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, LocalQueueMissing)
+			detail := LocalQueueMissing
+			if s.Code == NeverResumed {
+				detail = NeverResumed
+			}
+			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, detail)
 		case "PriorityClass":
 			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
 		case "Server":

@@ -82,6 +82,36 @@ func TestManagedNamespaces(t *testing.T) {
 	}
 }
 
+// TestOthersPods: Kueue suspends a RayJob on an existing cluster if it has a queue, and never resumes it (seen with Kueue v0.19.2: its
+// webhook sets spec.suspend, and its controller makes no Workload).
+func TestOthersPods(t *testing.T) {
+	const manages = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmanageJobsWithoutQueueName: true\n"
+	for name, c := range map[string]struct {
+		rules, label, more string
+		want               check.Outcome
+	}{
+		"no queue":        {want: check.Admitted},
+		"a queue":         {label: `"kueue.x-k8s.io/queue-name":"queue"`, want: check.Never},
+		"a missing queue": {label: `"kueue.x-k8s.io/queue-name":"none"`, want: check.Never},
+		"a default queue": {more: `{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"default","namespace":"t"},"spec":{"clusterQueue":"t"}}`, want: check.Never},
+		"all are managed": {rules: manages, want: check.Never},
+		"pods of its own": {label: `"kueue.x-k8s.io/queue-name":"queue"`, more: "own", want: check.Admitted},
+	} {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(c.rules), fixture.Node("n1", "a100", 8, ""))
+		s.Add(fixture.Team("t", "", 8, "", "")...)
+		spec := `"clusterSelector":{"ray.io/cluster":"c"},"shutdownAfterJobFinishes":false`
+		if c.more == "own" {
+			spec = `"shutdownAfterJobFinishes":true,"submissionMode":"HTTPMode","rayClusterSpec":{"headGroupSpec":{"rayStartParams":{},"template":{"spec":{"containers":[{"name":"head","image":"i","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}}}`
+		} else if c.more != "" {
+			s.Add(json.RawMessage(c.more))
+		}
+		v := ask(t, checker(t, s), check.Request{Namespace: "t", Object: object(t, json.RawMessage(`{"apiVersion":"ray.io/v1","kind":"RayJob","metadata":{"name":"j","labels":{`+c.label+`}},"spec":{"entrypoint":"x",`+spec+`}}`))})
+		if v.Verdict != c.want || (v.Detail == check.NeverResumed) != (c.want == check.Never) {
+			t.Errorf("%s: %s %s: %s", name, v.Verdict, v.Detail, v.Summary)
+		}
+	}
+}
+
 // TestUnreadCohorts: a limit above the queue that may not be read decides over what
 // is borrowed, but not over what the queue's own limit forbids.
 func TestUnreadCohorts(t *testing.T) {

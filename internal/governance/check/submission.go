@@ -36,6 +36,10 @@ func (c *Checker) describe(wl *kueue.Workload, v *Verdict) {
 		v.Submission = slices.DeleteFunc(v.Submission, func(s Step) bool { return s.Check == "Queue" && s.Status == StatusFailed })
 	}
 	switch {
+	case v.onOthers:
+		if name, stuck := c.neverResumed(v); stuck {
+			queue(StatusFailed, NeverResumed, name)
+		}
 	case v.Tried("Queue"):
 	case c.unread(kinds.LocalQueue) && j.Queue == "":
 		step(Step{Check: "Queue", Status: StatusUnknown, Code: QueuesUnread, Name: wl.Namespace, Fix: &lint.Fix{Field: lint.Queue}})
@@ -71,6 +75,21 @@ func (c *Checker) describe(wl *kueue.Workload, v *Verdict) {
 	if v.Submission == nil {
 		v.Submission = []Step{}
 	}
+}
+
+// neverResumed reports whether Kueue suspends a job that runs on the pods of another object, and names its queue ("" for none).
+// Kueue's webhook suspends it as it does every job with a queue, and its controller passes it over (ApplyDefaultForSuspend and
+// JobWithSkip in pkg/controller/jobframework).
+func (c *Checker) neverResumed(v *Verdict) (queue string, stuck bool) {
+	switch {
+	case len(c.In.LocalQueues) == 0 && c.notServed():
+		return "", false
+	case v.label != "":
+		return v.label, true
+	case c.In.LocalQueue(v.Job.Namespace, defaultQueue) != nil:
+		return defaultQueue, true
+	}
+	return "", c.rules.Manages(c.In, v.Job.Namespace)
 }
 
 func (c *Checker) queueNames(namespace string) []string {

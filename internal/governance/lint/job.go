@@ -105,7 +105,11 @@ func (l *linter) queue(kind string) {
 	queue := l.labels[kinds.QueueLabel]
 	switch {
 	case queue == "" && l.Governed:
-		l.find(NoQueue, Facts{Namespace: l.Namespace, Fix: &Fix{Field: Queue}})
+		f := Facts{Namespace: l.Namespace, Fix: &Fix{Field: Queue}}
+		if k, ok := kinds.JobNamed(kind); ok && k.OthersPods(l.Object) {
+			f.Fix = nil // with a queue, it is never resumed
+		}
+		l.find(NoQueue, f)
 	case queue != "" && l.Queues != nil && !slices.Contains(l.Queues, queue):
 		l.find(UnknownQueue, Facts{Name: queue, Namespace: l.Namespace, Fix: Nearest(Queue, queue, l.Queues)})
 	}

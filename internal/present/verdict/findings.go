@@ -197,6 +197,12 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 		return fmt.Sprintf("Kueue refuses %s %s: %s", v.Job.Kind, v.Job.Name, s.Fault)
 	case check.LocalQueueMissing:
 		return fmt.Sprintf("queue %s does not exist in namespace %s", s.Name, v.Job.Namespace)
+	case check.NeverResumed:
+		with := "with a queue (" + s.Name + ")"
+		if s.Name == "" {
+			with = "without a queue (manageJobsWithoutQueueName)"
+		}
+		return fmt.Sprintf("Kueue suspends a %s %s, and never resumes one that runs on the pods of another object", v.Job.Kind, with)
 	case check.NoClusterQueue:
 		return fmt.Sprintf("queue %s names no ClusterQueue", s.Name)
 	case check.ClusterQueueMissing:

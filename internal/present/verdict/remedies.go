@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -227,6 +228,8 @@ func advice(v *check.Verdict, render Render) (out []string) {
 		out = append(out, exceededAdvice(v)...)
 	case check.LocalQueueStopped, check.ClusterQueueStopped:
 		out = append(out, "wait until an administrator resumes the queue, or use another queue")
+	case check.NeverResumed:
+		out = append(out, "remove the label "+kinds.QueueLabel+", or let the job make its own pods")
 	case check.FlavorMissing, check.TopologyMissing, check.AdmissionCheckAbsent, check.CohortCycle, check.ClusterQueueMissing, check.ClusterQueueFaulty, check.NamespaceNotSelected:
 		out = append(out, "ask an administrator to correct the queue")
 	case check.ResourceNotCovered, check.FlavorDoesNotMatch, check.TopologyUnsupported, check.TopologyLevelMissing:

@@ -77,8 +77,8 @@ func Queue(obj map[string]any) string {
 
 // Pods reports whether an object is a pod or creates pods, so that Kueue or the admission policy checks it.
 func Pods(obj map[string]any) bool {
-	if _, isJob := kinds.JobFor(manifest.TextOf(obj["apiVersion"]), manifest.TextOf(obj["kind"])); isJob {
-		return true
+	if k, isJob := kinds.JobFor(manifest.TextOf(obj["apiVersion"]), manifest.TextOf(obj["kind"])); isJob {
+		return !k.OthersPods(obj)
 	}
 	_, known := governed(obj)
 	return known
