@@ -1,6 +1,9 @@
 package kinds
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // PodKind is a Pod without a controller as a job. Pods of a group have a Workload together.
 var PodKind = Job{
@@ -21,28 +24,37 @@ var PodKind = Job{
 	RestartPolicy: "Always",
 }
 
-// The group of a pod: all its pods have one Workload.
+// The group of a pod, and the annotation with the number of its pods: they have one Workload.
 const (
 	podGroupLabel = "kueue.x-k8s.io/pod-group-name"
-	podGroupTotal = "kueue.x-k8s.io/pod-group-total-count"
+	PodGroupTotal = "kueue.x-k8s.io/pod-group-total-count"
 )
 
 // refusePod is what Kueue's webhook for pods requires of a group (pkg/controller/jobs/pod/pod_webhook.go, v0.19).
 func refusePod(object map[string]any) (at, why string) {
-	group, total := Text(object, "metadata", "labels", podGroupLabel), Text(object, "metadata", "annotations", podGroupTotal)
-	const both = "both the '" + podGroupTotal + "' annotation and the '" + podGroupLabel + "' label should be set"
+	group, total := Text(object, "metadata", "labels", podGroupLabel), Text(object, "metadata", "annotations", PodGroupTotal)
+	const both = "both the '" + PodGroupTotal + "' annotation and the '" + podGroupLabel + "' label should be set"
 	n, err := strconv.Atoi(total)
 	switch {
 	case group == "" && total == "":
 	case group == "":
 		return "metadata.labels[" + podGroupLabel + "]", "Required value: " + both
 	case total == "":
-		return "metadata.annotations[" + podGroupTotal + "]", "Required value: " + both
+		return "metadata.annotations[" + PodGroupTotal + "]", "Required value: " + both
 	case err != nil || n < 1:
-		return "metadata.annotations[" + podGroupTotal + "]", strconv.Quote(total) + " is not a number above 0"
+		return "metadata.annotations[" + PodGroupTotal + "]", strconv.Quote(total) + " is not a number above 0"
 	}
 	return "", ""
 }
+
+// Gated reports whether a pod has the scheduling gate of Kueue.
+func Gated(pod map[string]any) bool {
+	list, _ := lookup(pod, path("spec.schedulingGates")).([]any)
+	return slices.ContainsFunc(list, IsGate)
+}
+
+// IsGate reports the scheduling gate of Kueue.
+func IsGate(gate any) bool { return Text(gate, "name") == Gate }
 
 // PodGroup is a group of pods with one Workload.
 type PodGroup struct {
@@ -56,6 +68,6 @@ func PodGroupOf(object map[string]any) (g PodGroup, ok bool) {
 		return g, false
 	}
 	g.Name = Text(object, "metadata", "labels", podGroupLabel)
-	g.Pods, _ = strconv.Atoi(Text(object, "metadata", "annotations", podGroupTotal))
+	g.Pods, _ = strconv.Atoi(Text(object, "metadata", "annotations", PodGroupTotal))
 	return g, g.Name != "" && g.Pods > 0
 }

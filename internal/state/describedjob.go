@@ -45,6 +45,9 @@ func (w *describedJob) job(k kinds.Job) Job {
 	if on, ok := kinds.At(object, k.SuspendPath...).(bool); ok {
 		j.Suspended = on
 	}
+	if k.Itself && kinds.Gated(object) {
+		j.Suspended = true
+	}
 	switch {
 	case k.Style == kinds.Described:
 		j.describe(object)

@@ -64,7 +64,7 @@ type Job struct {
 	// Manager is the field manager that created the object (metadata.managedFields): the name of a program, or
 	// of a person who sets it. It is "" if that is not recorded.
 	Manager string
-	// Suspended is the job's own suspend field.
+	// Suspended is the job's own suspend field, or that a pod has the gate of Kueue.
 	Suspended  bool
 	Conditions []Condition
 	Start      *time.Time

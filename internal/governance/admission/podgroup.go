@@ -3,9 +3,13 @@ package admission
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	podconstants "sigs.k8s.io/kueue/pkg/controller/jobs/pod/constants"
 	utilpod "sigs.k8s.io/kueue/pkg/util/pod"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -18,11 +22,7 @@ func PodGroup(ctx context.Context, first *kueue.Workload, group kinds.PodGroup, 
 	wl := first.DeepCopy()
 	wl.Name, wl.Spec.PodSets = group.Name, nil
 	missing := group.Pods
-	add := func(ps kueue.PodSet, n int) error {
-		role, err := utilpod.GenerateRoleHash(&ps.Template.Spec)
-		if err != nil {
-			return err
-		}
+	add := func(ps kueue.PodSet, role string, n int) {
 		name := kueue.NewPodSetReference(role)
 		i := slices.IndexFunc(wl.Spec.PodSets, func(have kueue.PodSet) bool { return have.Name == name })
 		if i < 0 {
@@ -32,22 +32,77 @@ func PodGroup(ctx context.Context, first *kueue.Workload, group kinds.PodGroup, 
 		}
 		wl.Spec.PodSets[i].Count += int32(n)
 		missing -= n
-		return nil
 	}
 	for _, data := range pods {
 		one, err := WorkloadFor(ctx, data, lookup)
-		if err == nil {
-			err = add(one.Spec.PodSets[0], 1)
-		}
 		if err != nil {
 			return nil, err
 		}
-	}
-	if missing > 0 {
-		if err := add(*first.Spec.PodSets[0].DeepCopy(), missing); err != nil {
+		role, err := RoleOf(data)
+		if err != nil {
 			return nil, err
 		}
+		add(one.Spec.PodSets[0], role, 1)
+	}
+	if missing > 0 {
+		ps := first.Spec.PodSets[0].DeepCopy()
+		role, err := roleOf(ps.Template.Spec)
+		if err != nil {
+			return nil, err
+		}
+		add(*ps, role, missing)
 	}
 	slices.SortFunc(wl.Spec.PodSets, func(a, b kueue.PodSet) int { return cmp.Compare(a.Name, b.Name) })
 	return wl, nil
+}
+
+// RoleAnnotation holds a pod's role in its group. Kueue's webhook writes it.
+const RoleAnnotation = podconstants.RoleHashAnnotation
+
+// RoleOf returns a pod's role in its group: the name of its pod set. The pod is JSON.
+func RoleOf(data []byte) (string, error) {
+	var pod corev1.Pod
+	if err := json.Unmarshal(data, &pod); err != nil {
+		return "", err
+	}
+	if role := pod.Annotations[RoleAnnotation]; role != "" {
+		return role, nil
+	}
+	return roleOf(pod.Spec)
+}
+
+// roleOf returns the role of pods with a spec, with the requests that the API server makes of limits.
+func roleOf(spec corev1.PodSpec) (string, error) {
+	full := spec.DeepCopy()
+	for _, list := range [][]corev1.Container{full.InitContainers, full.Containers} {
+		for i := range list {
+			r := &list[i].Resources
+			for name, q := range r.Limits {
+				if _, given := r.Requests[name]; !given {
+					if r.Requests == nil {
+						r.Requests = corev1.ResourceList{}
+					}
+					r.Requests[name] = q
+				}
+			}
+		}
+	}
+	return utilpod.GenerateRoleHash(full)
+}
+
+// OfRole returns the part of a group's admitted Workload that is about the role of a pod, for StartJob.
+func OfRole(wl *kueue.Workload, pod []byte) (*kueue.Workload, error) {
+	role, err := RoleOf(pod)
+	if err != nil {
+		return nil, err
+	}
+	out := wl.DeepCopy()
+	out.Spec.PodSets = slices.DeleteFunc(out.Spec.PodSets, func(ps kueue.PodSet) bool { return string(ps.Name) != role })
+	if a := out.Status.Admission; a != nil {
+		a.PodSetAssignments = slices.DeleteFunc(a.PodSetAssignments, func(ps kueue.PodSetAssignment) bool { return string(ps.Name) != role })
+	}
+	if len(out.Spec.PodSets) != 1 {
+		return nil, fmt.Errorf("podset %s not found in workload %s", role, wl.Name)
+	}
+	return out, nil
 }

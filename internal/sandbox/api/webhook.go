@@ -37,7 +37,9 @@ func mutate(st *store.Store, r *resource, m map[string]any) error {
 			object.Set(m, defaultQueue, "metadata", "labels", kinds.QueueLabel)
 		}
 		if queue := object.Text(m, "metadata", "labels", kinds.QueueLabel); queue != "" && !(owned && j.Uncontrolled) {
-			hold(j, m, queue)
+			if err := hold(j, m, queue); err != nil {
+				return err
+			}
 		}
 	}
 	if r.Group == kinds.KueueGroup && slices.Contains(heldKinds, r.Kind) {
@@ -47,7 +49,7 @@ func mutate(st *store.Store, r *resource, m map[string]any) error {
 }
 
 // hold keeps a new job from running until Kueue admits it.
-func hold(j kinds.Job, m map[string]any, queue string) {
+func hold(j kinds.Job, m map[string]any, queue string) error {
 	switch {
 	case len(j.SuspendPath) > 0:
 		object.Set(m, true, j.SuspendPath...)
@@ -58,6 +60,9 @@ func hold(j kinds.Job, m map[string]any, queue string) {
 		}
 	case j.Itself:
 		object.Gate(m)
+		if _, grouped := kinds.PodGroupOf(m); grouped {
+			return setRole(m)
+		}
 	case j.OnePod: // Kueue governs the pods, so they get the labels
 		for _, p := range j.Parts(m) {
 			labels := object.Child(object.Child(p.Template, "metadata"), "labels")
@@ -67,6 +72,21 @@ func hold(j kinds.Job, m map[string]any, queue string) {
 			}
 		}
 	}
+	return nil
+}
+
+// setRole writes a pod's role in its group, before an admission changes the pod.
+func setRole(pod map[string]any) error {
+	raw, err := store.Encode(pod)
+	if err != nil {
+		return err
+	}
+	role, err := admission.RoleOf(raw)
+	if err != nil {
+		return nil // its fields are checked later
+	}
+	object.Set(pod, role, "metadata", "annotations", admission.RoleAnnotation)
+	return nil
 }
 
 // defaultQueue is the name of the LocalQueue that jobs without a queue get.

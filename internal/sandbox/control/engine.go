@@ -175,12 +175,13 @@ func (s *sim) loadWorkloads(ctx context.Context, e *admission.Engine) error {
 	return nil
 }
 
-// stopFor stops the job of a workload that was evicted.
+// stopFor stops the job, or the pods of the group, of a workload that was evicted.
 func (s *sim) stopFor(ctx context.Context, w *store.Object, why string) error {
 	for _, j := range s.jobs() {
-		if w.OwnedBy(j.o.UID) {
-			_, err := s.stop(ctx, j, w, why)
-			return err
+		if w.OwnedBy(j.o.UID) && !finished(j) {
+			if _, err := s.stop(ctx, j, w, why); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // Kinds without a suspend field: Kueue holds their pods back with a scheduling gate. A
-// Pod's workload is its own, a StatefulSet's holds all its pods, and a Deployment has
+// Pod's workload is its own or its group's, a StatefulSet's holds all its pods, and a Deployment has
 // none: each of its pods is a job.
 
 // acts reports whether the sandbox's controllers look at an object. Without a queue,
@@ -22,13 +22,13 @@ func acts(j job) bool {
 	return len(j.kind.SuspendPath) > 0 || j.governed()
 }
 
-// takeBack takes away what the pods of a kind without a suspend field have. A running pod
-// cannot be held: Kueue deletes it.
+// takeBack takes away what the pods of a kind without a suspend field have. A running pod,
+// or one of a group, cannot be held: Kueue deletes it.
 func (s *sim) takeBack(j job, why string) job {
 	if j.held {
 		return j
 	}
-	if j.kind.Itself && object.Text(j.m(), "spec", "nodeName") != "" {
+	if _, grouped := j.grouped(); grouped || j.kind.Itself && object.Text(j.m(), "spec", "nodeName") != "" {
 		s.event(j.o, "Normal", "Stopped", why)
 		s.st.Collect(kinds.Pod.FullName(), j.o)
 	}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds/trainruntime"
@@ -100,6 +102,13 @@ func (s *sim) child(k kinds.Job, o *store.Object) map[string]any {
 
 // workloadOf returns a job's workload, or nil.
 func (s *sim) workloadOf(j job) *store.Object {
+	if g, ok := j.grouped(); ok {
+		w := s.st.Get(kinds.Workload.FullName(), j.o.Namespace, g.Name)
+		if w != nil && object.Text(w.Map(), "metadata", "annotations", groupWorkload) == "true" {
+			return w
+		}
+		return nil
+	}
 	for _, w := range s.st.List(kinds.Workload.FullName(), j.o.Namespace) {
 		if w.OwnedBy(j.o.UID) {
 			return w
@@ -122,22 +131,15 @@ func (s *sim) podsOf(j job) []*store.Object {
 // prepareJobs creates a workload for every unfinished job with a queue, keeps the job
 // suspended until the workload is admitted, and keeps the workload up to date.
 func (s *sim) prepareJobs(ctx context.Context) error {
-	for _, j := range s.jobs() {
+	return s.eachGroup(func(j job) error {
 		if !j.queued() || finished(j) {
-			continue
+			return nil
 		}
-		w := s.workloadOf(j)
-		if w == nil {
-			if err := s.newWorkload(ctx, j); err != nil {
-				return err
-			}
-			continue
+		if w := s.workloadOf(j); w != nil {
+			return s.followJob(ctx, j, w)
 		}
-		if err := s.followJob(ctx, j, w); err != nil {
-			return err
-		}
-	}
-	return nil
+		return s.newWorkload(ctx, j)
+	}, func(g podGroup) error { return s.prepareGroup(ctx, g) })
 }
 
 // newWorkload suspends a job and creates its workload, like Kueue's job controller. A
@@ -165,11 +167,14 @@ func (s *sim) newWorkload(ctx context.Context, j job) error {
 	return nil
 }
 
-// workloadFor returns the workload that Kueue would create for a job, decoded.
+// workloadFor returns the workload that Kueue would create for a job or its group, decoded.
 func (s *sim) workloadFor(ctx context.Context, j job) (map[string]any, error) {
 	e, err := s.admission(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if g, ok := j.grouped(); ok {
+		return s.groupWorkload(ctx, s.group(j, g), e.Lookup())
 	}
 	raw, err := j.raw()
 	if err != nil {
@@ -179,6 +184,11 @@ func (s *sim) workloadFor(ctx context.Context, j job) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return bare(w)
+}
+
+// bare returns a new workload as it is stored.
+func bare(w *kueue.Workload) (map[string]any, error) {
 	m, err := decodeMap(w)
 	if err != nil {
 		return nil, err
@@ -212,7 +222,10 @@ func (s *sim) followJob(ctx context.Context, j job, w *store.Object) error {
 	from, to := object.Map(wanted, "spec"), object.Child(next, "spec")
 	keys := []string{"priorityClassRef", "priority"}
 	if !reserved {
-		keys = append(keys, "podSets", "queueName", "maximumExecutionTimeSeconds")
+		keys = append(keys, "queueName", "maximumExecutionTimeSeconds")
+	}
+	if _, grouped := j.grouped(); !reserved && !grouped {
+		keys = append(keys, "podSets")
 	}
 	changed := false
 	for _, k := range keys {
@@ -287,6 +300,9 @@ func (s *sim) start(ctx context.Context, j job, w *store.Object) (job, error) {
 		return j, err
 	}
 	raw, err := j.raw()
+	if _, ok := j.grouped(); ok && err == nil {
+		wl, err = admission.OfRole(wl, raw)
+	}
 	if err == nil {
 		raw, err = admission.StartJob(ctx, raw, wl, e.Lookup())
 	}

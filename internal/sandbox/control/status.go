@@ -63,15 +63,13 @@ func (t tally) ready() bool { return t.all.wanted > 0 && t.all.running >= t.all.
 // writeStatus updates the status of every unfinished job, and of its workload, from the
 // job's pods.
 func (s *sim) writeStatus() error {
-	for _, j := range s.jobs() {
+	return s.eachGroup(func(j job) error {
 		w := s.workloadOf(j)
 		if finished(j) {
 			if j.kind.Itself { // its kubelet ended it
-				if err := s.finishWorkload(j, outcome(j), "Pod "+j.o.Name+" "+outcome(j)); err != nil {
-					return err
-				}
+				return s.finishWorkload(j, outcome(j), "Pod "+j.o.Name+" "+outcome(j))
 			}
-			continue
+			return nil
 		}
 		t := s.tally(j)
 		if !j.kind.Itself {
@@ -82,12 +80,10 @@ func (s *sim) writeStatus() error {
 			}
 		}
 		if w != nil {
-			if err := s.podsReadyStatus(w, t); err != nil {
-				return err
-			}
+			return s.podsReadyStatus(w, t)
 		}
-	}
-	return nil
+		return nil
+	}, s.groupStatus)
 }
 
 // podsReadyStatus updates the PodsReady condition of a workload (Kueue's

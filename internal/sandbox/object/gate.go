@@ -17,16 +17,14 @@ func Gate(pod map[string]any) {
 
 // Gated reports whether a pod has the gate of Kueue.
 func Gated(pod map[string]any) bool {
-	return slices.ContainsFunc(List(pod, "spec", "schedulingGates"), ours)
+	return kinds.Gated(pod)
 }
 
 // Ungate removes the gate of Kueue.
 func Ungate(pod map[string]any) {
 	spec := Child(pod, "spec")
-	rest := slices.DeleteFunc(slices.Clone(List(spec, "schedulingGates")), ours)
+	rest := slices.DeleteFunc(slices.Clone(List(spec, "schedulingGates")), kinds.IsGate)
 	if spec["schedulingGates"] = rest; len(rest) == 0 {
 		delete(spec, "schedulingGates")
 	}
 }
-
-func ours(gate any) bool { return Text(gate, "name") == kinds.Gate }
