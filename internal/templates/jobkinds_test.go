@@ -1,9 +1,13 @@
 package templates
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	mpi "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
+	"github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -143,8 +147,15 @@ func TestNewerRayFields(t *testing.T) {
 func TestContainerNames(t *testing.T) {
 	for kind, want := range map[string]string{"PyTorchJob": "pytorch", "TFJob": "tensorflow", "XGBoostJob": "xgboost", "JAXJob": "jax", "PaddleJob": "paddle", "MPIJob": ""} {
 		k, _ := kinds.JobNamed(kind)
-		text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: x}\nspec: {%s: {Worker: {replicas: 1, template: {spec: {containers: [{name: NAME, image: \"i:1\"}]}}}}}\n",
-			k.GroupVersion(), kind, k.Roles[0].Path[1])
+		role := "Worker"
+		switch kind {
+		case "XGBoostJob":
+			role = "Master"
+		case "MPIJob":
+			role = "Launcher"
+		}
+		text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: x}\nspec: {%s: {%s: {replicas: 1, template: {spec: {containers: [{name: NAME, image: \"i:1\"}]}}}}}\n",
+			k.GroupVersion(), kind, k.Roles[0].Path[1], role)
 		_, err := render.Objects(mustParse(t, strings.Replace(text, "NAME", "c", 1)), values.Values{})
 		if said := fmt.Sprint(err); want != "" && !strings.Contains(said, "requires a container named "+want) || want == "" && err != nil {
 			t.Errorf("%s: %v", kind, err)
@@ -246,6 +257,77 @@ func TestEFAWithoutAField(t *testing.T) {
 		}
 		if _, err := render.Objects(mustParse(t, text), values.Values{EFA: values.Int(4)}); (err == nil) != c.takes {
 			t.Errorf("%s: --efa: %v", c.kind, err)
+		}
+	}
+}
+
+// The operators of Kubeflow refuse jobs without a role that they need, and with numbers of pods that they cannot start.
+// validation.ValidateMPIJob is the rule of the MPI operator itself; the others are in pkg/webhooks of training-operator v1.9,
+// which does not build with this version of controller-runtime.
+func TestCountsOfRoles(t *testing.T) {
+	for _, c := range []struct{ kind, roles, want string }{
+		{"PyTorchJob", "Worker 2", ""},
+		{"PyTorchJob", "Worker -", ""},
+		{"PyTorchJob", "Master 1", ""},
+		{"PyTorchJob", "Master -", "must be 1"},
+		{"PyTorchJob", "Master 0", "must be 1"},
+		{"PyTorchJob", "Master 2", "must be 1"},
+		{"PyTorchJob", "Master 0, Worker 2", "must be 1"},
+		{"PyTorchJob", "Master -, Worker 2", "must be 1"},
+		{"PyTorchJob", "Master 1, Worker 0", ""},
+		{"PyTorchJob", "Master 1, Worker -1", "must be at least 1"},
+		{"XGBoostJob", "Master 1, Worker 2", ""},
+		{"XGBoostJob", "Master 0, Worker 2", "must be 1"},
+		{"XGBoostJob", "Master -, Worker 2", "must be 1"},
+		{"XGBoostJob", "Worker 2", "must have a Master"},
+		{"PaddleJob", "Master -, Worker 2", ""},
+		{"PaddleJob", "Master 0, Worker 2", ""},
+		{"PaddleJob", "Worker 2", ""},
+		{"TFJob", "Chief 1, Worker 2", ""},
+		{"TFJob", "Chief 1, Master 1", "only one of Chief and Master"},
+		{"TFJob", "Master 0, Worker 2", ""},
+		{"JAXJob", "Worker -", ""},
+		{"MPIJob", "Launcher 1, Worker 2", ""},
+		{"MPIJob", "Launcher -, Worker 1", ""},
+		{"MPIJob", "Launcher -, Worker -", "must be at least 1"},
+		{"MPIJob", "Launcher 1", ""},
+		{"MPIJob", "Worker 2", "must have a Launcher"},
+		{"MPIJob", "Launcher 0, Worker 2", "must be 1"},
+		{"MPIJob", "Launcher 2, Worker 2", "must be 1"},
+		{"MPIJob", "Launcher 1, Worker 0", "must be at least 1"},
+	} {
+		k, _ := kinds.JobNamed(c.kind)
+		roles := map[string]any{}
+		for _, r := range strings.Split(c.roles, ", ") {
+			name, n, _ := strings.Cut(r, " ")
+			role := map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": k.Launch().Container, "image": "i:1"}}}}}
+			if k.Launch().Container == "" {
+				kinds.Set(role, []any{map[string]any{"name": "c", "image": "i:1"}}, "template", "spec", "containers")
+			}
+			if n != "-" {
+				role["replicas"] = json.Number(n)
+			}
+			roles[name] = role
+		}
+		object := map[string]any{"apiVersion": k.GroupVersion(), "kind": c.kind, "metadata": map[string]any{"name": "j"}, "spec": map[string]any{k.Roles[0].Path[1]: roles}}
+		text, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, faults, _ := render.Check("t", "t", text)
+		if got := fmt.Sprint(faults); (c.want == "") != (len(faults) == 0) || !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: %s, want %q", c.kind, c.roles, got, c.want)
+		}
+		if c.kind != "MPIJob" {
+			continue
+		}
+		var job mpi.MPIJob
+		if err := json.Unmarshal(text, &job); err != nil {
+			t.Fatal(err)
+		}
+		mpi.SetDefaults_MPIJob(&job)
+		if refused := validation.ValidateMPIJob(&job); (len(refused) > 0) != (c.want != "") {
+			t.Errorf("%s %s: the operator says %v", c.kind, c.roles, refused)
 		}
 	}
 }
