@@ -71,7 +71,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 		in = in.Without(jobOf(j))
 	}
 	answer, err := judge(ctx, in.WithTemplates(j.namespace, objects), check.Request{
-		Object: object, Namespace: j.namespace, Remedies: true, AllHolders: r.options.AllHolders, Assume: r.options.Assume,
+		Object: object, Beside: beside(objects, at), Namespace: j.namespace, Remedies: true, AllHolders: r.options.AllHolders, Assume: r.options.Assume,
 		Make:  change,
 		Steps: slices.Concat(r.findings, rights, refusal(refused, rights), r.checkLoader(ctx, in, j)),
 		Found: found,
@@ -94,6 +94,11 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 		return errs.Silent{Code: code}
 	}
 	return nil
+}
+
+// beside returns the objects of a submission without the one that is judged.
+func beside(objects []map[string]any, at int) []map[string]any {
+	return slices.Delete(slices.Clone(objects), at, at+1)
 }
 
 // judged returns what the admission check is about and its place: the job, or the job that each run of the first CronJob

@@ -86,7 +86,7 @@ func (r *run) foresee(ctx context.Context, j job) *check.Verdict {
 			}
 			in = in.Without(own)
 		}
-		v, err = judge(ctx, in.WithTemplates(j.namespace, j.Objects), check.Request{Object: j.Objects[j.Job], Namespace: j.namespace, Found: found})
+		v, err = judge(ctx, in.WithTemplates(j.namespace, j.Objects), check.Request{Object: j.Objects[j.Job], Beside: beside(j.Objects, j.Job), Namespace: j.namespace, Found: found})
 	}
 	if err == nil {
 		if failed := v.FailedReads(); len(failed) > 0 && v.Verdict == check.Unknown {

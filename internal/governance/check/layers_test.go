@@ -112,6 +112,38 @@ func TestOthersPods(t *testing.T) {
 	}
 }
 
+// TestBeside: what is submitted before a job takes its quota first, if Kueue governs it and it has a queue.
+func TestBeside(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules("integrations: {frameworks: [kubeflow.org/pytorchjob, deployment]}\n"), fixture.Node("n1", "a100", 8, ""))
+	s.Add(fixture.Team("t", "", 8, "", "")...)
+	deployment := func(queue string) map[string]any {
+		return object(t, json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"redis","labels":{`+queue+`}},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":"3"}}}]}}}}`))
+	}
+	const queue = `"kueue.x-k8s.io/queue-name":"queue"`
+	for name, c := range map[string]struct {
+		beside []map[string]any
+		gpus   int
+		want   check.Outcome
+		notes  string
+	}{
+		"nothing":                {gpus: 4, want: check.Admitted},
+		"leaves enough":          {[]map[string]any{deployment(queue)}, 2, check.Admitted, "counted before the job, with the same manifest: Deployment redis"},
+		"takes its quota":        {[]map[string]any{deployment(queue)}, 4, check.Waits, "counted before the job, with the same manifest: Deployment redis"},
+		"without a queue":        {[]map[string]any{deployment("")}, 4, check.Admitted, ""},
+		"another job":            {[]map[string]any{job("other", 1, 8)}, 4, check.Waits, "counted before the job, with the same manifest: PyTorchJob other"},
+		"an object without pods": {[]map[string]any{{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "c"}}}, 4, check.Admitted, ""},
+	} {
+		v := ask(t, checker(t, s), check.Request{Object: job("j", 1, c.gpus), Beside: c.beside, Namespace: "t", Remedies: true})
+		var notes []string
+		for _, n := range v.Rules.Notes {
+			notes = append(notes, n.Message)
+		}
+		if v.Verdict != c.want || strings.Join(notes, ";") != c.notes {
+			t.Errorf("%s: %s: %s, %q", name, v.Verdict, v.Summary, notes)
+		}
+	}
+}
+
 // TestUnreadCohorts: a limit above the queue that may not be read decides over what
 // is borrowed, but not over what the queue's own limit forbids.
 func TestUnreadCohorts(t *testing.T) {

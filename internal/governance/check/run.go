@@ -57,6 +57,8 @@ type Request struct {
 	Object map[string]any
 	// Group are all known pods of the pod group of Object, with Object; nil for Object alone.
 	Group []map[string]any
+	// Beside are objects that are submitted before it. Some may request quota, too.
+	Beside []map[string]any
 	// Namespace is the namespace that it would be submitted to.
 	Namespace string
 	// Steps are checks of the submission that the caller made: permissions, and what
@@ -92,7 +94,14 @@ type Request struct {
 // Check returns the verdict on a job. It fails for a manifest that it cannot use: an
 // unsupported kind, or fields that do not fit the kind.
 func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
+	c, names, err := c.with(ctx, &r)
+	if err != nil {
+		return nil, err
+	}
 	v, err := c.whole(ctx, r)
+	if err == nil && len(names) > 0 {
+		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.Beside, Names: names})
+	}
 	if err == nil && r.Workload == nil {
 		v, err = c.apart(ctx, &r, v)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // Together returns the verdicts on jobs that are submitted one after another: each finds
@@ -136,4 +137,30 @@ func (c *Checker) cluster(targets []admission.Preemption) *fit.Cluster {
 		c.nodes = out
 	}
 	return out
+}
+
+// with returns a checker whose cluster also has the objects that are submitted before a job and request quota, and their names.
+// Without any it is the same checker.
+func (c *Checker) with(ctx context.Context, r *Request) (_ *Checker, names []string, err error) {
+	out := c
+	for _, o := range r.Beside {
+		k, ok := kinds.JobFor(kinds.Text(o, "apiVersion"), kinds.Text(o, "kind"))
+		if governs, _ := c.rules.Governs(k); !ok || !governs {
+			continue
+		}
+		one := Request{Object: o, Namespace: r.Namespace}
+		if wl, err := c.workload(ctx, &one, &Verdict{}); err != nil || len(wl.Spec.PodSets) == 0 || wl.Spec.QueueName == "" {
+			continue // it requests no quota, or the API server reports the fault
+		}
+		if out == c {
+			if out, err = New(ctx, c.In); err != nil {
+				return nil, nil, err
+			}
+		}
+		if _, err := out.submit(ctx, &one); err != nil {
+			return nil, nil, err
+		}
+		names = append(names, k.Kind+" "+kinds.Text(o, "metadata", "name"))
+	}
+	return out, names, nil
 }

@@ -34,6 +34,8 @@ const (
 	GateAssumed = "GateAssumed"
 	// CPUNotCounted: Kueue does not count the CPU of some pods.
 	CPUNotCounted = "CPUNotCounted"
+	// Beside: other objects of the submission request quota, too, before the job.
+	Beside = "Beside"
 )
 
 // Note is a reservation about every answer of an engine. Package present/notetext
@@ -62,6 +64,8 @@ type Note struct {
 	Assumption *Assumption `json:"-"`
 	// Gate is the feature gate, and Kind the kind that Kueue governs with it, of GateAssumed.
 	Gate, Kind string `json:"-"`
+	// Names are the objects ("Deployment redis") that come before the job, of Beside.
+	Names []string `json:"-"`
 	// Unseen is the field that Kueue does not count, and Counted the one that it does, of CPUNotCounted.
 	Unseen, Counted string `json:"-"`
 }

@@ -57,6 +57,8 @@ func Note(n inputs.Note) string {
 		return assumption(n.Assumption)
 	case inputs.GateAssumed:
 		return fmt.Sprintf("Kueue governs a %s only with its feature gate %s, which is off by default: assuming that it is on", n.Kind, n.Gate)
+	case inputs.Beside:
+		return "counted before the job, with the same manifest: " + words.Some(n.Names, 4)
 	case inputs.CPUNotCounted:
 		return fmt.Sprintf("Kueue does not count the CPU of %s: set %s", n.Unseen, n.Counted)
 	}
