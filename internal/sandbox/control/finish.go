@@ -44,6 +44,9 @@ func (s *sim) jobEnd(j job) (time.Time, bool) {
 	if j.suspended() || finished(j) || j.kind.Itself { // podEnd has those
 		return time.Time{}, false
 	}
+	if j.shares() {
+		return s.sharedRayEnd(j)
+	}
 	d, ok := s.duration(j)
 	if !ok {
 		return time.Time{}, false

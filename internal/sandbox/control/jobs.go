@@ -51,7 +51,10 @@ func (j job) suspended() bool {
 }
 
 // queued reports whether Kueue makes a workload of the job itself, and not of its pods or those of another object.
-func (j job) queued() bool { return j.governed() && !j.kind.OnePod && !j.kind.OthersPods(j.o.Map()) }
+func (j job) queued() bool { return j.governed() && !j.kind.OnePod && !j.shares() }
+
+// shares reports a job that runs on the pods of another object.
+func (j job) shares() bool { return j.kind.OthersPods(j.o.Map()) }
 
 // what returns the job's name for messages.
 func (j job) what() string { return j.kind.Kind + " " + j.o.Namespace + "/" + j.o.Name }

@@ -17,7 +17,7 @@ const roleAnnotation = kinds.OwnPrefix + "sandbox-role"
 
 // givePods creates a job's missing pods and removes surplus ones.
 func (s *sim) givePods(ctx context.Context, j job) error {
-	if j.kind.Itself {
+	if j.kind.Itself || j.shares() {
 		return nil
 	}
 	var planned []podPlan

@@ -1,8 +1,6 @@
 package control
 
 import (
-	"fmt"
-
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
@@ -59,6 +57,10 @@ func (s *sim) batchFinished(m map[string]any, t tally, result string) string {
 
 // rayJobStatus writes the status of KubeRay.
 func (s *sim) rayJobStatus(j job, m map[string]any, t tally) {
+	if j.shares() {
+		s.sharedRayStatus(j, m)
+		return
+	}
 	status := object.Child(m, "status")
 	if j.suspended() {
 		status["jobDeploymentStatus"] = "Suspended"
@@ -73,7 +75,7 @@ func (s *sim) rayJobStatus(j job, m map[string]any, t tally) {
 	status["rayClusterName"], status["jobId"] = kinds.RayClusterOf(j.o.Name, j.o.UID, j.m()), j.o.Name+"-"+j.o.UID[:5]
 	if status["jobDeploymentStatus"] = "Initializing"; t.ready() {
 		status["jobDeploymentStatus"], status["jobStatus"] = "Running", "RUNNING"
-		status["dashboardURL"] = fmt.Sprintf("%s-head-svc.%s.svc.cluster.local:8265", kinds.RayClusterOf(j.o.Name, j.o.UID, j.m()), j.o.Namespace)
+		status["dashboardURL"] = dashboard(kinds.RayClusterOf(j.o.Name, j.o.UID, j.m()), j.o.Namespace)
 	}
 	status["rayClusterStatus"] = rayCounts(t)
 }
@@ -92,6 +94,9 @@ func rayCounts(t tally) map[string]any {
 func (s *sim) rayJobFinished(j job, m map[string]any, result string) string {
 	status := object.Child(m, "status")
 	status["endTime"] = object.Stamp(s.now)
+	if j.shares() {
+		object.Set(status, status["endTime"], "rayJobInfo", "endTime")
+	}
 	if result == "Failed" {
 		status["jobStatus"], status["jobDeploymentStatus"], status["reason"] = "FAILED", "Failed", "AppFailed"
 		status["message"] = "Job entrypoint command failed with exit code 1"
