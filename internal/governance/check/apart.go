@@ -109,23 +109,29 @@ func (c *Checker) next(ctx context.Context, one *Request, unit map[string]any, n
 		v, err = try(1)
 		return v, 1, err
 	}
-	low, high := int64(1), n-i // start with one, and halve what may start
-	if v, err = try(high); err != nil || v.Verdict == Admitted {
+	high := n - i
+	if v, err = try(high); err != nil || v.Verdict == Admitted || high == 1 {
 		return v, high, err
 	}
+	low, object := int64(1), one.Object // halve what may start, down to one
+	var of *Verdict                     // on low groups, which object has
 	for low+1 < high {
 		middle := (low + high) / 2
 		if v, err = try(middle); err != nil {
 			return nil, 0, err
 		}
 		if v.Verdict == Admitted {
-			low = middle
+			low, of, object = middle, v, one.Object
 		} else {
 			high = middle
 		}
 	}
-	v, err = try(low)
-	return v, low, err
+	if of == nil {
+		v, err = try(1)
+		return v, 1, err
+	}
+	one.Object = object
+	return of, low, nil
 }
 
 // sum returns the verdict on groups that all start: the first one's, with what the others
@@ -168,40 +174,33 @@ func sum(list []*Verdict, r *Request, n int64) *Verdict {
 
 // addPods adds the pods of a group to those of the role.
 func (v *Verdict) addPods(ps PodSet) {
-	i := slices.IndexFunc(v.Job.PodSets, func(have PodSet) bool { return have.Name == ps.Name })
-	if i < 0 {
-		ps.Requests = slices.Clone(ps.Requests)
-		v.Job.PodSets = append(v.Job.PodSets, ps)
-		return
-	}
-	have := &v.Job.PodSets[i]
-	have.Pods += ps.Pods
-	for _, a := range ps.Requests {
-		k := slices.IndexFunc(have.Requests, func(b Amount) bool { return b.Flavor == a.Flavor && b.Resource == a.Resource })
-		if k < 0 {
-			have.Requests = append(have.Requests, a)
-			continue
+	ps.Requests = slices.Clone(ps.Requests)
+	v.Job.PodSets = merge(v.Job.PodSets, ps, func(ps PodSet) any { return ps.Name }, func(have *PodSet) {
+		have.Pods += ps.Pods
+		for _, a := range ps.Requests {
+			have.Requests = merge(have.Requests, a, func(a Amount) any { return [2]string{a.Flavor, a.Resource} }, func(have *Amount) { have.Amount += a.Amount })
 		}
-		have.Requests[k].Amount += a.Amount
-	}
+	})
 }
 
 // addBorrowed adds an amount that a group borrows.
 func (v *Verdict) addBorrowed(b Borrowed) {
-	i := slices.IndexFunc(v.Quota.Borrowed, func(have Borrowed) bool { return have.Flavor == b.Flavor && have.Resource == b.Resource })
-	if i < 0 {
-		b.Lenders = slices.Clone(b.Lenders)
-		v.Quota.Borrowed = append(v.Quota.Borrowed, b)
-		return
-	}
-	have := &v.Quota.Borrowed[i]
-	have.Amount += b.Amount
-	for _, l := range b.Lenders {
-		k := slices.IndexFunc(have.Lenders, func(m Lender) bool { return m.ClusterQueue == l.ClusterQueue && m.Cohort == l.Cohort })
-		if k < 0 {
-			have.Lenders = append(have.Lenders, l)
-			continue
+	b.Lenders = slices.Clone(b.Lenders)
+	v.Quota.Borrowed = merge(v.Quota.Borrowed, b, func(b Borrowed) any { return [2]string{b.Flavor, b.Resource} }, func(have *Borrowed) {
+		have.Amount += b.Amount
+		for _, l := range b.Lenders {
+			have.Lenders = merge(have.Lenders, l, func(l Lender) any { return [2]string{l.ClusterQueue, l.Cohort} }, func(have *Lender) { have.Amount += l.Amount })
 		}
-		have.Lenders[k].Amount += l.Amount
+	})
+}
+
+// merge calls add with the item of a list that has the key of another one, or appends that one.
+func merge[T any](list []T, more T, key func(T) any, add func(have *T)) []T {
+	for i := range list {
+		if key(list[i]) == key(more) {
+			add(&list[i])
+			return list
+		}
 	}
+	return append(list, more)
 }
