@@ -139,10 +139,7 @@ func (c *Checker) next(ctx context.Context, one *Request, unit map[string]any, n
 func sum(list []*Verdict, r *Request, n int64) *Verdict {
 	v := *list[0]
 	v.Groups = &Groups{All: n, Starting: n}
-	for i := range v.Quota.Resources {
-		v.Quota.Resources[i].Requested = 0
-	}
-	v.Job.PodSets = nil
+	v.Job.PodSets, v.Quota.Resources = nil, []Line{}
 	v.Quota.Preempts, v.Quota.Borrowed = nil, nil
 	if v.Topology != nil {
 		t := *v.Topology
@@ -153,11 +150,8 @@ func sum(list []*Verdict, r *Request, n int64) *Verdict {
 		for _, ps := range g.Job.PodSets {
 			v.addPods(ps)
 		}
-		for _, l := range g.Quota.Resources {
-			i := slices.IndexFunc(v.Quota.Resources, func(have Line) bool { return have.Flavor == l.Flavor && have.Resource == l.Resource })
-			if i >= 0 {
-				v.Quota.Resources[i].Requested += l.Requested
-			}
+		for _, l := range g.Quota.Resources { // the line of a flavor is the first group's on it: as before this job
+			v.Quota.Resources = merge(v.Quota.Resources, l, func(l Line) any { return [2]string{l.Flavor, l.Resource} }, func(have *Line) { have.Requested += l.Requested })
 		}
 		v.Quota.Preempts = append(v.Quota.Preempts, g.Quota.Preempts...)
 		for _, b := range g.Quota.Borrowed {

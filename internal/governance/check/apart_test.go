@@ -8,6 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
@@ -69,6 +70,20 @@ func TestGroups(t *testing.T) {
 			}
 			if c.verdict == check.Admitted && pods != int32(c.total) {
 				t.Errorf("%d pods: %+v", pods, v.Job.PodSets)
+			}
+			requested := map[string]quota.Base{}
+			for _, ps := range v.Job.PodSets {
+				for _, a := range ps.Requests {
+					requested[a.Flavor] += a.Amount
+				}
+			}
+			for _, l := range v.Quota.Resources {
+				requested[l.Flavor] -= l.Requested
+			}
+			for flavor, rest := range requested {
+				if c.verdict == check.Admitted && rest != 0 {
+					t.Errorf("%s: %v more for the pods than in the lines of the quota: %+v", flavor, rest, v.Quota.Resources)
+				}
 			}
 		})
 	}
