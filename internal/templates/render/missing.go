@@ -11,6 +11,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
+// programs are names that manifests leave to the program in the container, for example in the runtime environment of Ray.
+var programs = []string{"HOME", "HOSTNAME", "LD_LIBRARY_PATH", "PATH", "PWD", "PYTHONPATH", "USER"}
+
 // missingError lists every parameter without a value, and every placeholder that a
 // program would get as text.
 func missingError(t *parse.Template, names []string, left []unset) error {
@@ -49,6 +52,15 @@ func missingError(t *parse.Template, names []string, left []unset) error {
 		e.WithFact(name, strings.TrimSpace(help+" ("+how+")"))
 	}
 	e.Suggest(errs.Option(strings.Fields(strings.Join(flags, " "))...))
+	var keep []string
+	for _, name := range names {
+		if p, _ := t.Param(name); paths[name] == "" && !p.Declared && slices.Contains(programs, name) {
+			keep = append(keep, setting.Set.Flag(), name+"=${"+name+"}")
+		}
+	}
+	if len(keep) > 0 {
+		e.Suggest(errs.Option(keep...).WithNote("keeps the text as it is written, for the program in the container"))
+	}
 	if len(paths) > 0 {
 		var allow []string
 		for _, name := range manifest.SortedKeys(paths) {
