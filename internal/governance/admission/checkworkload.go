@@ -137,6 +137,9 @@ func misplaced(t *kueue.TopologyAssignment) string {
 	if t == nil {
 		return ""
 	}
+	if len(t.Levels) == 0 && len(t.Slices) > 0 {
+		return "it has no levels"
+	}
 	for i := range t.Slices {
 		s := &t.Slices[i]
 		n := int(s.DomainCount)
