@@ -35,7 +35,7 @@ func (b *bench) phase(name string) string {
 	if a.code == 404 {
 		return "gone"
 	}
-	if p := a.object(b.t); !object.Gated(p) {
+	if p := a.object(b.t); !kinds.Gated(p) {
 		return object.Text(p, "status", "phase")
 	}
 	return "gated"

@@ -69,11 +69,7 @@ func TestFidelityChanges(t *testing.T) {
 	bed := cluster.ForTest(t, cluster.Options{KueueFeatureGates: gates, NoFairSharing: true, KueueOnly: true, UseHalfLife: time.Hour})
 	b := newBench(t, bed, gates)
 	list := changes()
-	var classes []object
-	for i := range 10 {
-		classes = append(classes, object{"apiVersion": group + "v1beta2", "kind": "WorkloadPriorityClass", "metadata": object{"name": fmt.Sprint("p", i)}, "value": i})
-	}
-	if err := bed.ApplyObjects(t.Context(), classes...); err != nil {
+	if err := bed.ApplyObjects(t.Context(), priorities()...); err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range list {

@@ -57,8 +57,6 @@ type of struct {
 	namespace string
 }
 
-// TestFidelityKinds submits jobs of every kind that Kueue manages, each as users write it, and compares what Kueue makes of it
-// with the verdict on the manifest. Kueue's integrations make the Workloads, from the kinds' own CRDs; no other operator runs.
 // everyGate are the gates of a bed with all kinds.
 func everyGate() map[string]bool {
 	out := maps.Clone(gates)
@@ -66,6 +64,8 @@ func everyGate() map[string]bool {
 	return out
 }
 
+// TestFidelityKinds submits jobs of every kind that Kueue manages, each as users write it, and compares what Kueue makes of it
+// with the verdict on the manifest. Kueue's integrations make the Workloads, from the kinds' own CRDs; no other operator runs.
 func TestFidelityKinds(t *testing.T) {
 	b, list := kindScenarios(t, everyGate())
 	for _, o := range []object{trainingRuntime, {"apiVersion": group + "v1beta2", "kind": "WorkloadPriorityClass", "metadata": object{"name": "fidelity-high"}, "value": 1000}} {

@@ -115,6 +115,7 @@ func TestFidelityWorkers(t *testing.T) {
 	}
 }
 
+// priorities are the classes of the priorities that jobs have in scenarios.
 func priorities() (out []object) {
 	for i := range 10 {
 		out = append(out, object{"apiVersion": group + "v1beta2", "kind": "WorkloadPriorityClass", "metadata": object{"name": fmt.Sprint("p", i)}, "value": i})

@@ -42,11 +42,15 @@ func worker(t *testing.T, gpus int, add ...any) *httptest.Server {
 	return server
 }
 
-// kubeconfig is the Secret with the kubeconfig of a worker.
-func kubeconfig(name string, s *httptest.Server, user string) any {
+// kubeconfig leads to a worker, in context c.
+func kubeconfig(s *httptest.Server, user string) []byte {
 	ca := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
-	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: %q, certificate-authority-data: %s}}]\nusers: [{name: u, user: {%s}}]\n", s.URL, ca, user)
-	return json.RawMessage(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":%q,"namespace":"kueue-system"},"data":{"kubeconfig":%q}}`, name, base64.StdEncoding.EncodeToString([]byte(text))))
+	return fmt.Appendf(nil, "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: %q, certificate-authority-data: %s}}]\nusers: [{name: u, user: {%s}}]\n", s.URL, ca, user)
+}
+
+// secret is the Secret with the kubeconfig of a worker.
+func secret(name string, s *httptest.Server, user string) any {
+	return json.RawMessage(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":%q,"namespace":"kueue-system"},"data":{"kubeconfig":%q}}`, name, base64.StdEncoding.EncodeToString(kubeconfig(s, user))))
 }
 
 func multiKueueCluster(name, active string) any {
@@ -79,21 +83,21 @@ func TestWorkers(t *testing.T) {
 		detail  string
 		says    []string
 	}{
-		"one admits it": {workers: []string{"small", "large"}, objects: []any{kubeconfig("small", small, token), kubeconfig("large", large, token)}, gpus: 4,
+		"one admits it": {workers: []string{"small", "large"}, objects: []any{secret("small", small, token), secret("large", large, token)}, gpus: 4,
 			outcome: check.Admitted, says: []string{"would start now on worker cluster large", "large: ADMITTED", "small: NEVER  cannot run in t: 16 nvidia.com/gpu is more than the most"}},
-		"both admit it": {workers: []string{"small", "large"}, objects: []any{kubeconfig("small", small, token), kubeconfig("large", large, token)}, gpus: 1,
+		"both admit it": {workers: []string{"small", "large"}, objects: []any{secret("small", small, token), secret("large", large, token)}, gpus: 1,
 			outcome: check.Admitted, says: []string{"on the first of 2 worker clusters that admits it (small, large)"}},
-		"one is busy": {workers: []string{"small", "busy"}, objects: []any{kubeconfig("small", small, token), kubeconfig("busy", busy, token)}, gpus: 4,
+		"one is busy": {workers: []string{"small", "busy"}, objects: []any{secret("small", small, token), secret("busy", busy, token)}, gpus: 4,
 			outcome: check.Waits, detail: check.WorkersWait, says: []string{"none of 2 worker clusters would admit it now", "busy: WAITS  would not start now: 16 more nvidia.com/gpu needed"}},
-		"too small": {workers: []string{"small"}, objects: []any{kubeconfig("small", small, token)}, gpus: 4,
+		"too small": {workers: []string{"small"}, objects: []any{secret("small", small, token)}, gpus: 4,
 			outcome: check.Never, detail: check.WorkersNever, says: []string{"worker cluster small: 16 nvidia.com/gpu is more than the most"}},
-		"no permission for a kubeconfig": {workers: []string{"small", "secret"}, objects: []any{kubeconfig("small", small, token)}, gpus: 4,
+		"no permission for a kubeconfig": {workers: []string{"small", "secret"}, objects: []any{secret("small", small, token)}, gpus: 4,
 			outcome: check.Unknown, detail: check.WorkerUnread, says: []string{"the answer of worker cluster secret is unknown", "secret: UNKNOWN  no permission to get Secret kueue-system/secret with its kubeconfig"}},
-		"wrong token": {workers: []string{"large"}, objects: []any{kubeconfig("large", large, "token: old-secret")}, gpus: 4,
+		"wrong token": {workers: []string{"large"}, objects: []any{secret("large", large, "token: old-secret")}, gpus: 4,
 			outcome: check.Unknown, detail: check.WorkerUnread, says: []string{"large: UNKNOWN  it could not be read: "}},
-		"a program": {workers: []string{"large"}, objects: []any{kubeconfig("large", large, "exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: [pwned]}")}, gpus: 4,
+		"a program": {workers: []string{"large"}, objects: []any{secret("large", large, "exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: [pwned]}")}, gpus: 4,
 			outcome: check.Unknown, detail: check.WorkerUnread, says: []string{"large: UNKNOWN  the kubeconfig in Secret kueue-system/large is not used: it runs a program"}},
-		"inactive": {workers: []string{"small", "down"}, objects: []any{kubeconfig("small", small, token), multiKueueCluster("down", "False")}, gpus: 4,
+		"inactive": {workers: []string{"small", "down"}, objects: []any{secret("small", small, token), multiKueueCluster("down", "False")}, gpus: 4,
 			outcome: check.Waits, detail: check.WorkersWait, says: []string{"down: WAITS  Kueue is not connected to it: no route to host"}},
 		"no MultiKueueCluster": {workers: []string{"gone"}, gpus: 4,
 			outcome: check.Waits, detail: check.WorkersWait, says: []string{"its MultiKueueCluster does not exist"}},
@@ -174,10 +178,8 @@ func TestWorkersUnread(t *testing.T) {
 // TestWorkersOwnContext: a context of the user's kubeconfig takes the place of Kueue's kubeconfig, and the others are not asked.
 func TestWorkersOwnContext(t *testing.T) {
 	large := worker(t, 32)
-	ca := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: large.Certificate().Raw}))
 	path := filepath.Join(t.TempDir(), "config")
-	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncontexts: [{name: mine, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: %q, certificate-authority-data: %s}}]\nusers: [{name: u, user: {%s}}]\n", large.URL, ca, token)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, kubeconfig(large, token), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("KUBECONFIG", path)
@@ -188,7 +190,7 @@ func TestWorkersOwnContext(t *testing.T) {
 		}
 		return false
 	}
-	v, page := ask(t, s, 4, Workers{Given: []string{"large=mine"}})
+	v, page := ask(t, s, 4, Workers{Given: []string{"large=c"}})
 	if v.Verdict != check.Admitted || !strings.Contains(page, "small: UNKNOWN  --workers names no context for it") {
 		t.Errorf("%s\n%s", v.Verdict, page)
 	}

@@ -82,11 +82,12 @@ func (f *Factory) EKS(ctx context.Context, a *aws.Client, e clusters.Endpoint) (
 		return nil, errs.New("cannot connect to EKS cluster "+e.Name, "its certificate authority is not valid base64").WithCause(err)
 	}
 	cfg := &rest.Config{Host: e.Server, BearerToken: token.Value, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}
-	c, err := kube.New(cfg, f.clientOptions())
+	c, err := f.Elsewhere(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{Client: c, Context: e.ARN, ClusterName: e.ARN, Now: f.Now}, nil
+	c.Context, c.ClusterName = e.ARN, e.ARN
+	return c, nil
 }
 
 // OneCluster is the HyperPod cluster that a command is about, and its AWS account:

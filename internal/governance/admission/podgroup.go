@@ -11,6 +11,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	podconstants "sigs.k8s.io/kueue/pkg/controller/jobs/pod/constants"
 	utilpod "sigs.k8s.io/kueue/pkg/util/pod"
+	"sigs.k8s.io/kueue/pkg/workload"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -74,19 +75,7 @@ func RoleOf(data []byte) (string, error) {
 // roleOf returns the role of pods with a spec, with the requests that the API server makes of limits.
 func roleOf(spec corev1.PodSpec) (string, error) {
 	full := spec.DeepCopy()
-	for _, list := range [][]corev1.Container{full.InitContainers, full.Containers} {
-		for i := range list {
-			r := &list[i].Resources
-			for name, q := range r.Limits {
-				if _, given := r.Requests[name]; !given {
-					if r.Requests == nil {
-						r.Requests = corev1.ResourceList{}
-					}
-					r.Requests[name] = q
-				}
-			}
-		}
-	}
+	workload.UseLimitsAsMissingRequestsInPod(full)
 	return utilpod.GenerateRoleHash(full)
 }
 

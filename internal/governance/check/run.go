@@ -139,10 +139,7 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 		ConfigurationKnown: c.rules.Known, Notes: append([]inputs.Note{}, c.Notes...),
 	}
 	v.Missing = state.UnreadOf(c.In.Missing)
-	if k, ok := kinds.JobFor(kinds.Text(r.Object, "apiVersion"), kinds.Text(r.Object, "kind")); ok && r.Workload == nil {
-		v.onOthers, v.label = k.OthersPods(r.Object), kinds.Text(r.Object, "metadata", "labels", kinds.QueueLabel)
-	}
-	c.describe(wl, v)
+	c.describe(&r, wl, v)
 	d, err := c.quota(ctx, r.Object, wl, v)
 	if err != nil {
 		return nil, err

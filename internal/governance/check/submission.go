@@ -18,7 +18,8 @@ func objectMeta(j Job) metav1.ObjectMeta {
 }
 
 // describe fills in the job and the steps about its queue and priority class.
-func (c *Checker) describe(wl *kueue.Workload, v *Verdict) {
+func (c *Checker) describe(r *Request, wl *kueue.Workload, v *Verdict) {
+	k, _ := kinds.JobFor(kinds.Text(r.Object, "apiVersion"), kinds.Text(r.Object, "kind"))
 	j := &v.Job
 	j.Queue = string(wl.Spec.QueueName)
 	if wl.Spec.Priority != nil {
@@ -36,8 +37,8 @@ func (c *Checker) describe(wl *kueue.Workload, v *Verdict) {
 		v.Submission = slices.DeleteFunc(v.Submission, func(s Step) bool { return s.Check == "Queue" && s.Status == StatusFailed })
 	}
 	switch {
-	case v.onOthers:
-		if name, stuck := c.neverResumed(v); stuck {
+	case r.Workload == nil && k.OthersPods(r.Object):
+		if name, stuck := c.neverResumed(r); stuck {
 			queue(StatusFailed, NeverResumed, name)
 		}
 	case v.Tried("Queue"):
@@ -80,16 +81,17 @@ func (c *Checker) describe(wl *kueue.Workload, v *Verdict) {
 // neverResumed reports whether Kueue suspends a job that runs on the pods of another object, and names its queue ("" for none).
 // Kueue's webhook suspends it as it does every job with a queue, and its controller passes it over (ApplyDefaultForSuspend and
 // JobWithSkip in pkg/controller/jobframework).
-func (c *Checker) neverResumed(v *Verdict) (queue string, stuck bool) {
+func (c *Checker) neverResumed(r *Request) (queue string, stuck bool) {
+	label := kinds.Text(r.Object, "metadata", "labels", kinds.QueueLabel)
 	switch {
 	case len(c.In.LocalQueues) == 0 && c.notServed():
 		return "", false
-	case v.label != "":
-		return v.label, true
-	case c.In.LocalQueue(v.Job.Namespace, defaultQueue) != nil:
+	case label != "":
+		return label, true
+	case c.In.LocalQueue(r.Namespace, defaultQueue) != nil:
 		return defaultQueue, true
 	}
-	return "", c.rules.Manages(c.In, v.Job.Namespace)
+	return "", c.rules.Manages(c.In, r.Namespace)
 }
 
 func (c *Checker) queueNames(namespace string) []string {

@@ -68,20 +68,25 @@ func (c *Checker) submit(ctx context.Context, r *Request) (string, error) {
 	if err != nil || len(wl.Spec.PodSets) == 0 {
 		return "", err
 	}
+	return wl.Name, c.add(ctx, wl)
+}
+
+// add adds a new workload to the cluster of the checker.
+func (c *Checker) add(ctx context.Context, wl *kueue.Workload) error {
 	wl.UID = types.UID(fmt.Sprintf("submitted-%06d", c.submitted))
 	wl.CreationTimestamp.Time = c.In.Taken.Add(time.Duration(c.submitted) * time.Millisecond)
 	c.submitted++
 	if wl.Spec.QueueName == "" {
 		c.bind(wl, nil)
-		return wl.Name, nil
+		return nil
 	}
 	d, err := c.Engine.Probe(ctx, wl)
 	if err != nil {
-		return "", err
+		return err
 	}
 	evicted, err := c.Engine.Submit(ctx, wl)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if len(evicted) > 0 {
 		c.evicted, c.nodes = append(c.evicted, evicted...), nil
@@ -90,7 +95,7 @@ func (c *Checker) submit(ctx context.Context, r *Request) (string, error) {
 	if d.Outcome.Starts() {
 		c.bind(wl, &d)
 	}
-	return wl.Name, nil
+	return nil
 }
 
 // takeOver takes over what the engine made of the workloads. What was read stays as it is.
@@ -148,8 +153,8 @@ func (c *Checker) with(ctx context.Context, r *Request) (_ *Checker, names []str
 		if governs, _ := c.rules.Governs(k); !ok || !governs {
 			continue
 		}
-		one := Request{Object: o, Namespace: r.Namespace}
-		if wl, err := c.workload(ctx, &one, &Verdict{}); err != nil || len(wl.Spec.PodSets) == 0 || wl.Spec.QueueName == "" {
+		wl, fault := c.workload(ctx, &Request{Object: o, Namespace: r.Namespace}, &Verdict{})
+		if fault != nil || len(wl.Spec.PodSets) == 0 || wl.Spec.QueueName == "" {
 			continue // it requests no quota, or the API server reports the fault
 		}
 		if out == c {
@@ -157,7 +162,7 @@ func (c *Checker) with(ctx context.Context, r *Request) (_ *Checker, names []str
 				return nil, nil, err
 			}
 		}
-		if _, err := out.submit(ctx, &one); err != nil {
+		if err := out.add(ctx, wl); err != nil {
 			return nil, nil, err
 		}
 		names = append(names, k.Kind+" "+kinds.Text(o, "metadata", "name"))

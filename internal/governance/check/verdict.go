@@ -115,8 +115,6 @@ type Verdict struct {
 	Inactive Inactive `json:"-"`
 
 	workload       *kueue.Workload // of the job
-	onOthers       bool            // it runs on the pods of another object
-	label          string          // its queue label
 	workersUnasked bool            // see WorkersUnasked
 }
 

@@ -101,7 +101,7 @@ func (c *Checker) askWorkers(ctx context.Context, r *Request, v *Verdict) error 
 		return nil
 	}
 	v.workersUnasked = r.Workers == nil && slices.Contains(v.Quota.NotModelled, admission.NotModelledMultiKueue)
-	if r.Workers == nil || v.workload == nil || !slices.Equal(v.Quota.NotModelled, []string{admission.NotModelledMultiKueue}) || v.Verdict != Unknown || v.Reason != NotModelled {
+	if r.Workers == nil || !slices.Equal(v.Quota.NotModelled, []string{admission.NotModelledMultiKueue}) || v.Verdict != Unknown || v.Reason != NotModelled {
 		return nil
 	}
 	remote, others := c.remoteChecks(v.Job.ClusterQueue)
@@ -181,7 +181,7 @@ func (w *Remote) ask(ctx context.Context, r *Request, wl *kueue.Workload) (Worke
 // byWorkers concludes what the workers decide together: the first one that admits the job runs it.
 func (v *Verdict) byWorkers() {
 	v.Quota.NotModelled = nil
-	best, any := Never, len(v.Workers) > 0
+	best := Never
 	for _, w := range v.Workers {
 		o := w.Verdict
 		if o == Admitted && w.AfterSeconds > 0 {
@@ -192,7 +192,7 @@ func (v *Verdict) byWorkers() {
 			best = o
 		}
 	}
-	if !any {
+	if len(v.Workers) == 0 {
 		best = Waits // an administrator can add some
 	}
 	q := &v.Quota // this cluster has it

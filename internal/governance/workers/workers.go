@@ -6,8 +6,8 @@ package workers
 import (
 	"cmp"
 	"context"
-	"slices"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -72,11 +72,10 @@ func find(ctx context.Context, c *kube.Client, name string, own bool) Cluster {
 		out.Unread = "its MultiKueueCluster could not be read: " + err.Error()
 		return out
 	}
-	active := slices.IndexFunc(worker.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kueue.MultiKueueClusterActive })
-	if active < 0 || worker.Status.Conditions[active].Status != metav1.ConditionTrue {
+	if active := apimeta.FindStatusCondition(worker.Status.Conditions, kueue.MultiKueueClusterActive); active == nil || active.Status != metav1.ConditionTrue {
 		out.Inactive = "Kueue is not connected to it"
-		if active >= 0 && worker.Status.Conditions[active].Message != "" {
-			out.Inactive += ": " + worker.Status.Conditions[active].Message
+		if active != nil && active.Message != "" {
+			out.Inactive += ": " + active.Message
 		}
 		return out
 	}

@@ -80,7 +80,7 @@ func (s *sim) job(k kinds.Job, o *store.Object) job {
 	switch {
 	case len(k.SuspendPath) > 0:
 	case k.Itself:
-		j.held = object.Gated(o.Map())
+		j.held = kinds.Gated(o.Map())
 	case j.queued():
 		w := s.workloadOf(j)
 		j.held = w == nil || !object.True(w.Map(), "Admitted")

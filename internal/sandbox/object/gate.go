@@ -8,16 +8,11 @@ import (
 
 // Gate keeps a new pod from being scheduled until Kueue admits it.
 func Gate(pod map[string]any) {
-	if !Gated(pod) {
+	if !kinds.Gated(pod) {
 		spec := Child(pod, "spec")
 		spec["schedulingGates"] = append(List(spec, "schedulingGates"), map[string]any{"name": kinds.Gate})
 	}
 	Child(Child(pod, "metadata"), "labels")[kinds.ManagedLabel] = "true"
-}
-
-// Gated reports whether a pod has the gate of Kueue.
-func Gated(pod map[string]any) bool {
-	return kinds.Gated(pod)
 }
 
 // Ungate removes the gate of Kueue.

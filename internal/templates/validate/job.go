@@ -40,7 +40,8 @@ func (f *Faults) checkJob(j *jobobject.View) {
 		pods += r.Count()
 	}
 	for _, r := range roles {
-		// A role may be empty where another one has pods, as for the operators. A group of Ray workers, or of a JobSet's jobs, may be empty, and so may the pods of a stopped Workspace.
+		// A role may be empty where another one has pods, as for the operators. A group of Ray workers, or of a JobSet's jobs,
+		// may be empty, and so may the pods of a stopped Workspace.
 		if path := r.Row.Replicas; len(path) == 1 && len(r.Row.Times) == 0 && j.Kind.Form == nil {
 			if n, ok := manifest.Count(r.Part[path[0]]); ok && (n < 0 || n == 0 && pods <= 0) {
 				f.add(manifest.JoinPath(r.At, path[0]), errs.Usagef("invalid %s %d of %s: must be at least 1", path[0], n, r.Name))
