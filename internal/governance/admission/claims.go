@@ -130,6 +130,13 @@ func (e *Engine) reconcileDevices(ctx context.Context, w *kueue.Workload) bool {
 		e.queues.DeleteWorkload(e.log, key)
 		delete(e.todo, key)
 		e.block(key, workload.UnadmittedWorkloadReasonWithFallback(d.refused.reason, kueue.WorkloadInadmissible), d.refused.reason, d.refused.message)
+		message := d.refused.message
+		if workload.HasResourceClaim(w) {
+			message = "DRA resource claims not supported"
+		}
+		if c := e.writable(key); e.setCondition(c, kueue.WorkloadRequeued, kueue.WorkloadInadmissible, message, false) {
+			e.store.put(c)
+		}
 		return true
 	}
 	if slices.ContainsFunc(w.Status.Conditions, countFailed) {
@@ -142,9 +149,10 @@ func (e *Engine) reconcileDevices(ctx context.Context, w *kueue.Workload) bool {
 	return false
 }
 
-// countFailed is a condition of a workload whose devices Kueue could not count; it removes them once it can.
+// countFailed is the condition that keeps a workload out of its queue after Kueue could not count its devices. Kueue
+// queues it without the condition once it can.
 func countFailed(c metav1.Condition) bool {
-	return c.Status == metav1.ConditionFalse && (c.Type == kueue.WorkloadQuotaReserved || c.Type == kueue.WorkloadRequeued)
+	return c.Status == metav1.ConditionFalse && c.Type == kueue.WorkloadRequeued
 }
 
 // applyDeviceClass stores a device class, or forgets it (nil), and the resource that it provides by name.

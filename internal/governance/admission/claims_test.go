@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -95,6 +96,9 @@ func TestDevicesRefused(t *testing.T) {
 			}
 			if p := e.Pending(""); len(p) != 1 || p[0].Reason != kueue.WorkloadQuotaReservedReasonMisconfigured || !strings.Contains(p[0].Message, c.says) {
 				t.Errorf("pending: %+v", p)
+			}
+			if c := apimeta.FindStatusCondition(e.Workload("a", "w").Status.Conditions, kueue.WorkloadRequeued); c == nil || c.Status != metav1.ConditionFalse || c.Reason != kueue.WorkloadInadmissible {
+				t.Errorf("requeued: %+v", c)
 			}
 		})
 	}

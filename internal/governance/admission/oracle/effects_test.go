@@ -33,11 +33,12 @@ const (
 	delayedTopology = "delayed topology"
 	failedNodes     = "failed nodes"
 	underWay        = "evictions under way"
+	resourceClaims  = "resource claims"
 	otherGates      = "other gates"
 )
 
 // everyKind has all of them.
-var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, pastUse, podOverhead, delayedTopology, failedNodes, underWay, otherGates}
+var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, pastUse, podOverhead, delayedTopology, failedNodes, underWay, resourceClaims, otherGates}
 
 // kinds returns the kinds of an input.
 func (in *input) kinds() []string {
@@ -45,7 +46,7 @@ func (in *input) kinds() []string {
 	for name, on := range map[string]bool{
 		fairSharing: in.fair != nil, topology: in.tas, transformations: in.transformations != nil, excludedPrefix: len(in.excluded) > 0,
 		admissionChecks: in.checks, elasticSlices: in.elastic, resourceGroups: in.split, otherGates: in.gates != nil,
-		podOverhead: in.overhead, delayedTopology: in.delayed, failedNodes: in.failing, underWay: in.leaving, pastUse: in.byUse != nil, undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
+		podOverhead: in.overhead, delayedTopology: in.delayed, failedNodes: in.failing, underWay: in.leaving, resourceClaims: in.claims, pastUse: in.byUse != nil, undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
 	} {
 		if on {
 			out = append(out, name)
@@ -130,7 +131,7 @@ func (e *effects) change(in *input, before, now *kueue.Workload) {
 func (e *effects) admission(in *input, w *kueue.Workload) {
 	flavors := map[kueue.ResourceFlavorReference]bool{}
 	requested := map[corev1.ResourceName]bool{}
-	placed, transformed, boxed := false, false, false
+	placed, transformed, boxed, counted := false, false, false, false
 	for i, a := range w.Status.Admission.PodSetAssignments {
 		for _, f := range a.Flavors {
 			flavors[f] = true
@@ -147,6 +148,7 @@ func (e *effects) admission(in *input, w *kueue.Workload) {
 		for _, name := range []corev1.ResourceName{gpu, cpu} {
 			used, wanted := a.ResourceUsage[name], requests[name]
 			more := used.MilliValue() > pods*wanted.MilliValue()
+			counted = counted || more && name == gpu && claims(w)
 			transformed = transformed || more && in.transformations != nil
 			boxed = boxed || more && name == cpu && in.transformations == nil && w.Spec.PodSets[i].Template.Spec.RuntimeClassName != nil
 		}
@@ -159,6 +161,9 @@ func (e *effects) admission(in *input, w *kueue.Workload) {
 	}
 	if transformed {
 		e.of[transformations]++
+	}
+	if counted {
+		e.of[resourceClaims]++ // devices count as gpu
 	}
 	if boxed {
 		e.of[podOverhead]++
@@ -221,10 +226,10 @@ const (
 )
 
 // demand fails the test for each kind of input that had no effect, and in a long run for each kind with too few
-// inputs. The rarest kind is one input in 9.
+// inputs. The rarest kind is one input in 23.
 func (e *effects) demand(t *testing.T, inputs map[string]int, all int) {
 	for _, kind := range everyKind {
-		if n := inputs[kind]; all >= 10*enough && n < enough {
+		if n := inputs[kind]; all >= 25*enough && n < enough {
 			t.Errorf("%d of %d inputs with %s, want %d", n, all, kind, enough)
 		}
 	}

@@ -47,6 +47,7 @@ type input struct {
 	delayed         bool // admission checks of ProvisioningRequests delay the place in the topology
 	failing         bool // nodes fail and come back
 	leaving         bool // evictions are under way
+	claims          bool // pods use devices of claim templates, or of a class by name
 	byUse           *config.AdmissionFairSharing
 	overhead        bool // of a runtime class
 	split           bool // cpu has flavors of its own
@@ -101,6 +102,7 @@ func newInput(seed int, full bool) *input {
 		in.gates = map[string]bool{"MultiKueueOrchestratedPreemption": true}
 	}
 	in.leaving = seed%3 == 2 && !in.tas && !in.checks && in.transformations == nil && in.byUse == nil && in.gates == nil && in.undeclared == config.QuotaCheckBlockUndeclared
+	in.claims = in.leaving && seed%2 == 1
 	list := in.generate(r)
 	if in.leaving {
 		leave(r, list)
@@ -202,6 +204,9 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 		out = append(out, co)
 	}
 	teams := 2 + r.IntN(5)
+	if in.claims {
+		out = append(out, deviceObjects(teams)...)
+	}
 	for t := range teams {
 		name := fmt.Sprint("q", t)
 		cq := &kueue.ClusterQueue{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: kueue.ClusterQueueSpec{
@@ -312,7 +317,7 @@ func leave(r *rand.Rand, list []client.Object) {
 	}
 	for _, o := range list {
 		w, ok := o.(*kueue.Workload)
-		if !ok || chance(r, 40) {
+		if !ok || chance(r, 40) || claims(w) {
 			continue
 		}
 		admission := &kueue.Admission{ClusterQueue: kueue.ClusterQueueReference(w.Namespace)}
@@ -461,6 +466,9 @@ func (in *input) workload(r *rand.Rand, n, teams int, flavors []string) *kueue.W
 		set.Template.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: req}}}
 		if in.overhead && chance(r, 50) {
 			set.Template.Spec.RuntimeClassName = ptr.To("boxed")
+		}
+		if in.claims {
+			claim(r, &set)
 		}
 		if chance(r, 8) {
 			set.Template.Spec.NodeSelector = map[string]string{"pool": pick(r, flavors)}

@@ -44,6 +44,9 @@ func newEngine(in *input) engine {
 			cfg.FairSharingStrategies = append(cfg.FairSharingStrategies, string(s))
 		}
 	}
+	if in.claims {
+		cfg.DeviceClasses = deviceClasses
+	}
 	e, err := admission.New(cfg)
 	must(err)
 	if w := e.Warnings(); len(w) > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
@@ -19,13 +20,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	queueafs "sigs.k8s.io/kueue/pkg/cache/queue/afs"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/controller/core"
 	"sigs.k8s.io/kueue/pkg/controller/core/indexer"
+	"sigs.k8s.io/kueue/pkg/dra"
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
@@ -62,23 +66,30 @@ type real struct {
 	sched   *scheduler.Scheduler
 	clock   clock.WithDelayedExecution
 	byUse   *config.AdmissionFairSharing
+
+	workloads *core.WorkloadReconciler // where pods use devices
+	backed    *dra.ExtendedResourceCache
 }
 
 func newReal(in *input) *real {
-	r := &real{ctx: context.Background(), log: logr.Discard(), clock: frozen{}}
+	r := &real{ctx: context.Background(), log: logr.Discard(), clock: frozen{}, backed: dra.NewExtendedResourceCache()}
 	r.api = &api{namespaces: map[string]*corev1.Namespace{}, workloads: map[client.ObjectKey]*kueue.Workload{},
-		clusterQueues: map[kueue.ClusterQueueReference]*kueue.ClusterQueue{}, localQueues: map[client.ObjectKey]*kueue.LocalQueue{}}
+		clusterQueues: map[kueue.ClusterQueueReference]*kueue.ClusterQueue{}, localQueues: map[client.ObjectKey]*kueue.LocalQueue{},
+		templates: map[client.ObjectKey]*resourcev1.ResourceClaimTemplate{}}
 	r.byUse = in.byUse
 	store := expectations.New()
 	r.cache = schdcache.New(r.api, schdcache.WithFairSharing(in.fair != nil), schdcache.WithAdmissionFairSharing(in.byUse),
 		schdcache.WithResourceTransformations(in.transformations), schdcache.WithExcludedResourcePrefixes(in.excluded))
-	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(r.api, r.cache, qcache.WithPreemptionExpectations(store), qcache.WithAdmissionFairSharing(in.byUse), qcache.WithClock(r.clock),
+	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(r.api, r.cache, qcache.WithPreemptionExpectations(store), qcache.WithAdmissionFairSharing(in.byUse), qcache.WithClock(r.clock), qcache.WithDRABackedResources(r.backed),
 		qcache.WithResourceTransformations(in.transformations), qcache.WithExcludedResourcePrefixes(in.excluded))
 	r.queues, r.requeue = manager, requeuer.ProcessRequeues
 	r.sched = scheduler.New(manager, r.cache, r.api, noEvents{},
 		scheduler.WithFairSharing(in.fair), scheduler.WithClock(nil, r.clock), scheduler.WithAdmissionFairSharing(in.byUse),
 		scheduler.WithPreemptionExpectations(store), scheduler.WithQuotaCheckStrategy(in.undeclared))
 	setAdmissionRoutineWrapper(r.sched, inline{})
+	if in.claims {
+		r.newWorkloads(store)
+	}
 	objects := in.objects()
 	for _, o := range objects {
 		if w, ok := o.(*kueue.Workload); ok && workload.HasQuotaReservation(w) {
@@ -117,7 +128,14 @@ func newReal(in *input) *real {
 				r.cache.AddOrUpdateWorkload(r.log, r.adjusted(o))
 				continue
 			}
-			must(r.queues.AddOrUpdateWorkload(r.log, r.adjusted(o)))
+			must(r.enqueue(o))
+		case *resourcev1.DeviceClass:
+			r.api.deviceClasses = append(r.api.deviceClasses, o)
+			if o.Spec.ExtendedResourceName != nil {
+				r.backed.Add(corev1.ResourceName(*o.Spec.ExtendedResourceName), o.Name)
+			}
+		case *resourcev1.ResourceClaimTemplate:
+			r.api.templates[client.ObjectKeyFromObject(o)] = o
 		}
 	}
 	r.requeue(r.ctx)
@@ -233,9 +251,14 @@ func (r *real) react(p change) {
 		r.api.workloads[client.ObjectKeyFromObject(w)] = w
 		r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, key, func() {
 			must(r.cache.DeleteWorkload(r.log, key))
-			must(r.queues.AddOrUpdateWorkloadWithoutLock(r.log, r.adjusted(w)))
+			if !r.counts(w) {
+				must(r.queues.AddOrUpdateWorkloadWithoutLock(r.log, r.adjusted(w)))
+			}
 			r.queues.DeleteSecondPassWithoutLock(key)
 		})
+		if r.counts(w) {
+			must(r.enqueue(w))
+		}
 	case workload.HasQuotaReservation(p.now):
 		r.queues.DeleteWorkload(r.log, key)
 		w := p.now.DeepCopy()
@@ -249,7 +272,7 @@ func (r *real) react(p change) {
 		}
 		r.queues.QueueSecondPassIfNeeded(r.ctx, r.adjusted(w), 0)
 	default:
-		_ = r.queues.AddOrUpdateWorkload(r.log, r.adjusted(p.now))
+		_ = r.enqueue(p.now)
 	}
 }
 
@@ -319,7 +342,7 @@ func passed(old *kueue.Workload) *kueue.Workload {
 // arrive creates a workload.
 func (r *real) arrive(w *kueue.Workload) {
 	r.api.workloads[client.ObjectKeyFromObject(w)] = w
-	must(r.queues.AddOrUpdateWorkload(r.log, r.adjusted(w)))
+	must(r.enqueue(w))
 }
 
 // finish deletes a workload.
@@ -379,6 +402,8 @@ type api struct {
 	clusterQueues map[kueue.ClusterQueueReference]*kueue.ClusterQueue
 	localQueues   map[client.ObjectKey]*kueue.LocalQueue
 	runtime       *nodev1.RuntimeClass // the only one
+	deviceClasses []*resourcev1.DeviceClass
+	templates     map[client.ObjectKey]*resourcev1.ResourceClaimTemplate
 	patched       []change
 }
 
@@ -401,6 +426,24 @@ func (a *api) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ 
 			a.runtime.DeepCopyInto(o)
 			return nil
 		}
+	case *resourcev1.DeviceClass:
+		for _, c := range a.deviceClasses {
+			if c.Name == key.Name {
+				c.DeepCopyInto(o)
+				return nil
+			}
+		}
+	case *resourcev1.ResourceClaimTemplate:
+		if t := a.templates[key]; t != nil {
+			t.DeepCopyInto(o)
+			return nil
+		}
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "resourceclaimtemplates"}, key.String())
+	case *kueue.ClusterQueue:
+		if q := a.clusterQueues[kueue.ClusterQueueReference(key.Name)]; q != nil {
+			q.DeepCopyInto(o)
+			return nil
+		}
 	case *kueue.LocalQueue:
 		if q := a.localQueues[key]; q != nil {
 			q.DeepCopyInto(o)
@@ -416,7 +459,13 @@ func (a *api) List(_ context.Context, list client.ObjectList, opts ...client.Lis
 	var o client.ListOptions
 	o.ApplyOptions(opts)
 	switch l := list.(type) {
-	case *kueue.LocalQueueList, *corev1.LimitRangeList:
+	case *kueue.LocalQueueList, *corev1.LimitRangeList, *resourcev1.ResourceSliceList:
+	case *resourcev1.DeviceClassList:
+		for _, c := range a.deviceClasses {
+			if o.FieldSelector == nil || o.FieldSelector.Matches(fields.Set{"spec.extendedResourceName": ptr.Deref(c.Spec.ExtendedResourceName, "")}) {
+				l.Items = append(l.Items, *c.DeepCopy())
+			}
+		}
 	case *kueue.WorkloadList:
 		for _, w := range a.workloads {
 			set := fields.Set{indexer.WorkloadQueueKey: string(w.Spec.QueueName)}
