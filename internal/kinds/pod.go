@@ -24,12 +24,6 @@ var PodKind = Job{
 	RestartPolicy: "Always",
 }
 
-// The group of a pod, and the annotation with the number of its pods: they have one Workload.
-const (
-	podGroupLabel = "kueue.x-k8s.io/pod-group-name"
-	PodGroupTotal = "kueue.x-k8s.io/pod-group-total-count"
-)
-
 // refusePod is what Kueue's webhook for pods requires of a group (pkg/controller/jobs/pod/pod_webhook.go, v0.19).
 func refusePod(object map[string]any) (at, why string) {
 	group, total := Text(object, "metadata", "labels", podGroupLabel), Text(object, "metadata", "annotations", PodGroupTotal)
@@ -55,19 +49,3 @@ func Gated(pod map[string]any) bool {
 
 // IsGate reports the scheduling gate of Kueue.
 func IsGate(gate any) bool { return Text(gate, "name") == Gate }
-
-// PodGroup is a group of pods with one Workload.
-type PodGroup struct {
-	Name string
-	Pods int // of the whole group
-}
-
-// PodGroupOf returns the group of a Pod, and whether it has one of a valid size.
-func PodGroupOf(object map[string]any) (g PodGroup, ok bool) {
-	if Text(object, "kind") != PodKind.Kind || Text(object, "apiVersion") != PodKind.GroupVersion() {
-		return g, false
-	}
-	g.Name = Text(object, "metadata", "labels", podGroupLabel)
-	g.Pods, _ = strconv.Atoi(Text(object, "metadata", "annotations", PodGroupTotal))
-	return g, g.Name != "" && g.Pods > 0
-}

@@ -79,6 +79,7 @@ func TestFidelityKinds(t *testing.T) {
 	b.setUp()
 	verdicts := b.kindVerdicts(list)
 	t.Run("refused", b.refused)
+	t.Run("groups", b.groups)
 	b.each(func(m maker) error {
 		s := list[slices.IndexFunc(list, func(s of) bool { return s.prefix == m.prefix })]
 		for _, o := range append([]object{s.object}, s.group[min(1, len(s.group)):]...) {

@@ -34,6 +34,9 @@ func PodGroup(ctx context.Context, first *kueue.Workload, group kinds.PodGroup, 
 		wl.Spec.PodSets[i].Count += int32(n)
 		missing -= n
 	}
+	if object := map[string]any{}; json.Unmarshal(pods[0], &object) == nil && kinds.FastPodGroup(object) {
+		pods = nil // Kueue takes all pods to be like the first
+	}
 	for _, data := range pods {
 		one, err := WorkloadFor(ctx, data, lookup)
 		if err != nil {

@@ -20,6 +20,8 @@ const (
 	Refused = "Refused"
 	// PodsRefused means that the pods could not be created, or could not start.
 	PodsRefused = "PodsRefused"
+	// GroupIncomplete means that the pod group has fewer pods than it names: Kueue waits for the others.
+	GroupIncomplete = "GroupIncomplete"
 	// NotReadable means that something that affects the decision could not be read.
 	NotReadable = "NotReadable"
 	// NotModelled means that Kueue uses a feature that the check does not follow.
@@ -30,7 +32,9 @@ const (
 const (
 	LocalQueueMissing    = "LocalQueueMissing"
 	ClusterQueueMissing  = "ClusterQueueMissing"
-	NeverResumed         = "NeverResumed" // Kueue suspends the job, and does not manage it
+	NeverResumed         = "NeverResumed"  // Kueue suspends the job, and does not manage it
+	GroupMismatch        = "GroupMismatch" // pods of a group differ in what must be the same
+	GroupTooLarge        = "GroupTooLarge" // the group has more pods than it names
 	ClusterQueueFaulty   = "ClusterQueueFaulty"
 	NamespaceNotSelected = "NamespaceNotSelected"
 	PriorityClassMissing = "PriorityClassMissing"
@@ -112,6 +116,12 @@ func (v *Verdict) conclude() {
 			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, detail)
 		case "PriorityClass":
 			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
+		case "Group":
+			if s.Code == GroupIncomplete {
+				worse(Waits, GroupIncomplete, "")
+			} else {
+				worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, s.Code)
+			}
 		case "Server":
 			worse(Never, Refused, ServerRefuses)
 		case "Pods":

@@ -214,7 +214,7 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 	}
 	wl, err := admission.WorkloadFor(ctx, data, known)
 	if group, ok := kinds.PodGroupOf(object); err == nil && ok {
-		wl, err = r.podGroup(ctx, wl, group, known)
+		wl, err = c.podGroup(ctx, r, wl, group, known, v)
 		v.Job.Name = group.Name
 	}
 	if err == nil {
@@ -245,26 +245,6 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 		wl.CreationTimestamp.Time = c.In.Taken.Add(time.Duration(c.submitted) * time.Millisecond)
 	}
 	return wl, nil
-}
-
-// podGroup returns the workload of the pod group of the job.
-func (r *Request) podGroup(ctx context.Context, wl *kueue.Workload, group kinds.PodGroup, known admission.Lookup) (*kueue.Workload, error) {
-	list := r.Group
-	if list == nil {
-		list = []map[string]any{r.Object}
-	}
-	pods := make([][]byte, len(list))
-	for i, o := range list {
-		object, err := clone(o)
-		if err != nil {
-			return nil, err
-		}
-		kinds.Set(object, r.Namespace, "metadata", "namespace")
-		if pods[i], err = json.Marshal(object); err != nil {
-			return nil, err
-		}
-	}
-	return admission.PodGroup(ctx, wl, group, pods, known)
 }
 
 // defaultQueue is the LocalQueue that Kueue sets on jobs without a queue label.

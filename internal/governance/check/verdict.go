@@ -179,7 +179,7 @@ type Amount struct {
 // Step is one check of the submission: of the kind, queue, priority class or
 // permissions.
 type Step struct {
-	Check   string // Kind, Queue, PriorityClass, Rights, Server, or Pods: what the pods need
+	Check   string // Kind, Queue, PriorityClass, Group, Rights, Server, or Pods: what the pods need
 	Status  Status
 	Message string `json:",omitempty"`
 	// Try is what to type to mend it; Advice is what to do where no command does it.
@@ -198,6 +198,9 @@ type Step struct {
 	// Kind is the kind of the object Name, Over the entry of a ResourceQuota (Pods).
 	Kind string                 `json:"-"`
 	Over *prerequisite.Exceeded `json:"-"`
+	// Pods is the number of pods of the group Name, Whole the number that it names (Group).
+	Pods  int `json:"-"`
+	Whole int `json:"-"`
 }
 
 // Codes of steps beside the details of a verdict.

@@ -203,6 +203,12 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 			with = "without a queue (manageJobsWithoutQueueName)"
 		}
 		return fmt.Sprintf("Kueue suspends a %s %s, and never resumes one that runs on the pods of another object", v.Job.Kind, with)
+	case check.GroupIncomplete:
+		return fmt.Sprintf("pod group %s has %d of its %s: Kueue admits the group when all exist", s.Name, s.Pods, words.Count(s.Whole, "pod", "pods"))
+	case check.GroupMismatch:
+		return fmt.Sprintf("Kueue does not admit pod group %s: %s", s.Name, s.Fault)
+	case check.GroupTooLarge:
+		return fmt.Sprintf("pod group %s has %d pods, and its size (%s) is %d: Kueue deletes the others", s.Name, s.Pods, kinds.PodGroupTotal, s.Whole)
 	case check.NoClusterQueue:
 		return fmt.Sprintf("queue %s names no ClusterQueue", s.Name)
 	case check.ClusterQueueMissing:

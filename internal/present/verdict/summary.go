@@ -112,7 +112,7 @@ func lenders(b check.Borrowed) string {
 func why(v *check.Verdict) string {
 	for _, s := range v.Submission {
 		if s.Status == check.StatusFailed && (v.Reason == check.NotAllowed || s.Check != "Rights") && v.Detail != check.ClusterQueueStopped &&
-			(s.Code != check.ResourceQuotaInUse || v.Detail == check.ResourceQuotaInUse) {
+			(s.Code != check.ResourceQuotaInUse || v.Detail == check.ResourceQuotaInUse) && (s.Code != check.GroupIncomplete || v.Reason == check.GroupIncomplete) {
 			return s.Message
 		}
 	}

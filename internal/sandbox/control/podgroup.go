@@ -19,7 +19,6 @@ import (
 // Annotations of the group's Workload and pods.
 const (
 	groupWorkload = "kueue.x-k8s.io/is-group-workload"
-	groupFast     = "kueue.x-k8s.io/pod-group-fast-admission"
 	groupServes   = "kueue.x-k8s.io/pod-group-serving"
 	groupRetries  = "kueue.x-k8s.io/retriable-in-group"
 )
@@ -109,20 +108,15 @@ func (g podGroup) done() bool {
 
 // mismatch returns why Kueue makes no Workload of the group. short: pods are still missing.
 func (g podGroup) mismatch() (why string, short bool) {
-	active := g.active()
-	if len(active) == 0 || len(active) < g.Pods && active[0].annotation(groupFast) != "true" {
+	var pods []map[string]any
+	for _, j := range g.active() {
+		pods = append(pods, j.o.Map())
+	}
+	fault := g.Fault(pods)
+	if fault.Missing > 0 {
 		return fmt.Sprintf("'%s' group has fewer runnable pods than expected", g.Name), true
 	}
-	first := active[0].o
-	for _, j := range active[1:] {
-		if a, b := first.Labels[kinds.QueueLabel], j.o.Labels[kinds.QueueLabel]; a != b {
-			return fmt.Sprintf("pods '%s' and '%s' has different queue names: %s!=%s", first.Name, j.o.Name, a, b), false
-		}
-		if of, _ := j.grouped(); of.Pods != g.Pods {
-			return fmt.Sprintf("pods '%s' and '%s' has different '%s' values: %d!=%d", first.Name, j.o.Name, kinds.PodGroupTotal, g.Pods, of.Pods), false
-		}
-	}
-	return "", false
+	return fault.Mismatch, false
 }
 
 // prepareGroup creates the Workload of a complete group and keeps it up to date.
@@ -224,9 +218,6 @@ func (s *sim) groupWorkload(ctx context.Context, g podGroup, lookup admission.Lo
 	raws := make([][]byte, len(active))
 	for i, j := range active {
 		raws[i] = j.o.Raw
-	}
-	if active[0].annotation(groupFast) == "true" { // the missing pods are like the first
-		raws = slices.Repeat(raws[:1], g.Pods)
 	}
 	w, err := admission.WorkloadFor(ctx, raws[0], lookup)
 	if err == nil {

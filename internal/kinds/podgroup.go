@@ -1,0 +1,63 @@
+package kinds
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// The group of a pod, and the annotation with the number of its pods: they have one Workload.
+const (
+	podGroupLabel = "kueue.x-k8s.io/pod-group-name"
+	PodGroupTotal = "kueue.x-k8s.io/pod-group-total-count"
+)
+
+// podGroupFast is the annotation with which one pod is enough for the Workload of its group.
+const podGroupFast = "kueue.x-k8s.io/pod-group-fast-admission"
+
+// PodGroup is a group of pods with one Workload.
+type PodGroup struct {
+	Name string
+	Pods int // of the whole group
+}
+
+// PodGroupOf returns the group of a Pod, and whether it has one of a valid size.
+func PodGroupOf(object map[string]any) (g PodGroup, ok bool) {
+	if Text(object, "kind") != PodKind.Kind || Text(object, "apiVersion") != PodKind.GroupVersion() {
+		return g, false
+	}
+	g.Name = Text(object, "metadata", "labels", podGroupLabel)
+	g.Pods, _ = strconv.Atoi(Text(object, "metadata", "annotations", PodGroupTotal))
+	return g, g.Name != "" && g.Pods > 0
+}
+
+// FastPodGroup reports whether a pod is enough for the Workload of its group. The other pods are taken to be like it.
+func FastPodGroup(pod map[string]any) bool {
+	return Text(pod, "metadata", "annotations", podGroupFast) == "true"
+}
+
+// GroupFault is what keeps Kueue from admitting exactly the pods that a group has; zero if nothing does.
+type GroupFault struct {
+	Missing  int    // pods that Kueue waits for before it makes a Workload
+	Mismatch string // why it makes none, in its words
+	Excess   int    // pods that it deletes: the group has no place for them
+}
+
+// Fault compares the pods of a group, without those that failed, with what Kueue requires of them
+// (pkg/controller/jobs/pod/pod_controller.go, v0.19).
+func (g PodGroup) Fault(pods []map[string]any) GroupFault {
+	if n := len(pods); n == 0 || n < g.Pods && !FastPodGroup(pods[0]) {
+		return GroupFault{Missing: g.Pods - n}
+	}
+	name := func(pod map[string]any) string { return Text(pod, "metadata", "name") }
+	queue := func(pod map[string]any) string { return Text(pod, "metadata", "labels", QueueLabel) }
+	first := pods[0]
+	for _, pod := range pods[1:] {
+		if a, b := queue(first), queue(pod); a != b {
+			return GroupFault{Mismatch: fmt.Sprintf("pods '%s' and '%s' has different queue names: %s!=%s", name(first), name(pod), a, b)}
+		}
+		if of, _ := PodGroupOf(pod); of.Pods != g.Pods {
+			return GroupFault{Mismatch: fmt.Sprintf("pods '%s' and '%s' has different '%s' values: %d!=%d", name(first), name(pod), PodGroupTotal, g.Pods, of.Pods)}
+		}
+	}
+	return GroupFault{Excess: max(0, len(pods)-g.Pods)}
+}
