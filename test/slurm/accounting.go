@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -113,8 +114,36 @@ func (c *Cluster) registered(ctx context.Context) error {
 	})
 }
 
+// recorded waits until the database has each job as the controller has it: what the controller has not yet sent is lost
+// with its state.
+func (c *Cluster) recorded(ctx context.Context) error {
+	return until(ctx, func() error {
+		lines := func(command string, args ...string) ([]string, error) {
+			out, err := c.Command(ctx, command, args...).Output()
+			return strings.Fields(string(out)), err
+		}
+		have, err := lines("sacct", "--allusers", "--allocations", "--noheader", "--parsable2", "--format=jobidraw,jobname,state")
+		if err != nil {
+			return err
+		}
+		want, err := lines("squeue", "--noheader", "--states=all", "--format=%A|%j|%T")
+		if err != nil {
+			return err
+		}
+		for _, job := range want {
+			if !slices.Contains(have, job) {
+				return fmt.Errorf("the database lacks %s", job)
+			}
+		}
+		return nil
+	})
+}
+
 // Forget lets the controller forget all jobs, as it does some minutes after their end.
 func (c *Cluster) Forget(ctx context.Context) error {
+	if err := c.recorded(ctx); err != nil {
+		return err
+	}
 	if err := c.StopController(); err != nil {
 		return err
 	}
