@@ -26,13 +26,13 @@ var PodKind = Job{
 
 // refusePod is what Kueue's webhook for pods requires of a group (pkg/controller/jobs/pod/pod_webhook.go, v0.19).
 func refusePod(object map[string]any) (at, why string) {
-	group, total := Text(object, "metadata", "labels", podGroupLabel), Text(object, "metadata", "annotations", PodGroupTotal)
-	const both = "both the '" + PodGroupTotal + "' annotation and the '" + podGroupLabel + "' label should be set"
+	group, total := Text(object, "metadata", "labels", PodGroupName), Text(object, "metadata", "annotations", PodGroupTotal)
+	const both = "both the '" + PodGroupTotal + "' annotation and the '" + PodGroupName + "' label should be set"
 	n, err := strconv.Atoi(total)
 	switch {
 	case group == "" && total == "":
 	case group == "":
-		return "metadata.labels[" + podGroupLabel + "]", "Required value: " + both
+		return "metadata.labels[" + PodGroupName + "]", "Required value: " + both
 	case total == "":
 		return "metadata.annotations[" + PodGroupTotal + "]", "Required value: " + both
 	case err != nil || n < 1:

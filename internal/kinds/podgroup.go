@@ -5,11 +5,14 @@ import (
 	"strconv"
 )
 
-// The group of a pod, and the annotation with the number of its pods: they have one Workload.
+// The label with the group of a pod, and the annotation with the number of its pods: they have one Workload.
 const (
-	podGroupLabel = "kueue.x-k8s.io/pod-group-name"
+	PodGroupName  = "kueue.x-k8s.io/pod-group-name"
 	PodGroupTotal = "kueue.x-k8s.io/pod-group-total-count"
 )
+
+// GroupWorkload is the annotation of a Workload of a pod group: "true".
+const GroupWorkload = "kueue.x-k8s.io/is-group-workload"
 
 // podGroupFast is the annotation with which one pod is enough for the Workload of its group.
 const podGroupFast = "kueue.x-k8s.io/pod-group-fast-admission"
@@ -25,7 +28,7 @@ func PodGroupOf(object map[string]any) (g PodGroup, ok bool) {
 	if Text(object, "kind") != PodKind.Kind || Text(object, "apiVersion") != PodKind.GroupVersion() {
 		return g, false
 	}
-	g.Name = Text(object, "metadata", "labels", podGroupLabel)
+	g.Name = Text(object, "metadata", "labels", PodGroupName)
 	g.Pods, _ = strconv.Atoi(Text(object, "metadata", "annotations", PodGroupTotal))
 	return g, g.Name != "" && g.Pods > 0
 }

@@ -80,6 +80,7 @@ func TestFidelityKinds(t *testing.T) {
 	verdicts := b.kindVerdicts(list)
 	t.Run("refused", b.refused)
 	t.Run("groups", b.groups)
+	t.Run("joins", b.joins)
 	b.each(func(m maker) error {
 		s := list[slices.IndexFunc(list, func(s of) bool { return s.prefix == m.prefix })]
 		for _, o := range append([]object{s.object}, s.group[min(1, len(s.group)):]...) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	podconstants "sigs.k8s.io/kueue/pkg/controller/jobs/pod/constants"
 	utilpod "sigs.k8s.io/kueue/pkg/util/pod"
@@ -42,7 +43,7 @@ func PodGroup(ctx context.Context, first *kueue.Workload, group kinds.PodGroup, 
 		if err != nil {
 			return nil, err
 		}
-		role, err := RoleOf(data)
+		role, err := RoleAmong(wl.Spec.PodSets, data, lookup)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +51,7 @@ func PodGroup(ctx context.Context, first *kueue.Workload, group kinds.PodGroup, 
 	}
 	if missing > 0 {
 		ps := first.Spec.PodSets[0].DeepCopy()
-		role, err := roleOf(ps.Template.Spec)
+		role, err := roleAmong(wl.Spec.PodSets, ps.Template.Spec, lookup)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +65,11 @@ func PodGroup(ctx context.Context, first *kueue.Workload, group kinds.PodGroup, 
 const RoleAnnotation = podconstants.RoleHashAnnotation
 
 // RoleOf returns a pod's role in its group: the name of its pod set. The pod is JSON.
-func RoleOf(data []byte) (string, error) {
+func RoleOf(data []byte) (string, error) { return RoleAmong(nil, data, nil) }
+
+// RoleAmong returns the role of a pod, as JSON, in a group with pod sets. An API server completes a pod before Kueue's webhook
+// writes its role: a pod that is not created yet belongs to the pod set whose pods are like it but for that.
+func RoleAmong(sets []kueue.PodSet, data []byte, lookup Lookup) (string, error) {
 	var pod corev1.Pod
 	if err := json.Unmarshal(data, &pod); err != nil {
 		return "", err
@@ -72,7 +77,65 @@ func RoleOf(data []byte) (string, error) {
 	if role := pod.Annotations[RoleAnnotation]; role != "" {
 		return role, nil
 	}
-	return roleOf(pod.Spec)
+	return roleAmong(sets, pod.Spec, lookup)
+}
+
+func roleAmong(sets []kueue.PodSet, spec corev1.PodSpec, lookup Lookup) (string, error) {
+	own, err := roleOf(spec)
+	if err != nil {
+		return "", err
+	}
+	for i := range sets {
+		there := &sets[i].Template.Spec
+		have, err := roleOf(*there)
+		if err != nil {
+			return "", err
+		}
+		if alike, err := roleOf(completed(spec, there, lookup)); err != nil {
+			return "", err
+		} else if own == string(sets[i].Name) || alike == have {
+			return string(sets[i].Name), nil
+		}
+	}
+	return own, nil
+}
+
+// completed returns a spec with what an API server adds to it, as far as a role depends on that: with the values of a spec
+// that was completed. The requests of a LimitRange are not among them.
+func completed(spec corev1.PodSpec, like *corev1.PodSpec, lookup Lookup) corev1.PodSpec {
+	out := *spec.DeepCopy()
+	for _, t := range like.Tolerations { // of the admission plugin DefaultTolerationSeconds
+		if (t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable) && t.Effect == corev1.TaintEffectNoExecute &&
+			!slices.ContainsFunc(spec.Tolerations, func(own corev1.Toleration) bool { return own.Key == t.Key }) {
+			out.Tolerations = append(out.Tolerations, t)
+		}
+	}
+	class := out.PriorityClassName
+	if class == "" && lookup != nil {
+		for _, c := range lookup.PriorityClasses() {
+			if c.GlobalDefault {
+				class = c.Name
+			}
+		}
+	}
+	if out.Priority == nil && class == like.PriorityClassName {
+		out.Priority = like.Priority
+	}
+	if out.Overhead == nil && ptr.Equal(out.RuntimeClassName, like.RuntimeClassName) {
+		out.Overhead = like.Overhead
+	}
+	for _, containers := range [][]corev1.Container{out.InitContainers, out.Containers} {
+		for i := range containers {
+			for k := range containers[i].Ports {
+				port := &containers[i].Ports[k]
+				port.Protocol = cmp.Or(port.Protocol, corev1.ProtocolTCP)
+				if out.HostNetwork {
+					port.HostPort = cmp.Or(port.HostPort, port.ContainerPort)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // roleOf returns the role of pods with a spec, with the requests that the API server makes of limits.

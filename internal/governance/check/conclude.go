@@ -32,9 +32,10 @@ const (
 const (
 	LocalQueueMissing    = "LocalQueueMissing"
 	ClusterQueueMissing  = "ClusterQueueMissing"
-	NeverResumed         = "NeverResumed"  // Kueue suspends the job, and does not manage it
-	GroupMismatch        = "GroupMismatch" // pods of a group differ in what must be the same
-	GroupTooLarge        = "GroupTooLarge" // the group has more pods than it names
+	NeverResumed         = "NeverResumed"     // Kueue suspends the job, and does not manage it
+	GroupMismatch        = "GroupMismatch"    // pods of a group differ in what must be the same
+	GroupTooLarge        = "GroupTooLarge"    // the group has more pods than it names
+	GroupWithoutRole     = "GroupWithoutRole" // the group has its workload, which has no pods like the new one
 	ClusterQueueFaulty   = "ClusterQueueFaulty"
 	NamespaceNotSelected = "NamespaceNotSelected"
 	PriorityClassMissing = "PriorityClassMissing"
@@ -117,16 +118,16 @@ func (v *Verdict) conclude() {
 		case "PriorityClass":
 			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
 		case "Group":
-			if s.Code == GroupIncomplete {
-				worse(Waits, GroupIncomplete, "")
+			if outcome := s.Outcome(); outcome == Waits {
+				worse(outcome, s.Code, "")
 			} else {
-				worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, s.Code)
+				worse(outcome, kueue.WorkloadQuotaReservedReasonMisconfigured, s.Code)
 			}
 		case "Server":
 			worse(Never, Refused, ServerRefuses)
 		case "Pods":
-			if outcome := s.outcome(); s.Code != VolumeElsewhere { // the nodes layer decides about volumes
-				worse(outcome, PodsRefused, s.Code)
+			if s.Code != VolumeElsewhere { // the nodes layer decides about volumes
+				worse(s.Outcome(), PodsRefused, s.Code)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,8 +57,9 @@ func (c *Checker) topology(wl *kueue.Workload, d *admission.Decision) *Topology 
 	return t
 }
 
-// placement reports whether the pods fit on nodes, with the flavors of a decision.
-func (c *Checker) placement(wl *kueue.Workload, d *admission.Decision) Nodes {
+// placement reports whether the pods fit on nodes, with the flavors of a decision: all pods of the workload, or those that
+// join it.
+func (c *Checker) placement(wl *kueue.Workload, d *admission.Decision, joins *joined) Nodes {
 	switch {
 	case len(c.In.Nodes) == 0 && c.unread(kinds.Node):
 		return Nodes{Status: StatusUnknown, Unread: kinds.Node}
@@ -73,12 +75,32 @@ func (c *Checker) placement(wl *kueue.Workload, d *admission.Decision) Nodes {
 	cluster := c.cluster(targets)
 	var best Nodes
 	for i, groups := range c.groups(wl, d) {
-		n := place(cluster, groups)
+		n := place(cluster, joins.only(groups))
 		if i == 0 || better(n, best) {
 			best = n
 		}
 	}
 	return best
+}
+
+// only returns the groups with only the pods that join a pod group; as they are for a new workload.
+func (j *joined) only(groups []fit.Group) (out []fit.Group) {
+	if j == nil {
+		return groups
+	}
+	for _, g := range groups {
+		if g.Count = j.pods[kueue.PodSetReference(g.Name)]; g.Count == 0 {
+			continue
+		}
+		if g.Hosts != nil {
+			g.Hosts = maps.Clone(g.Hosts)
+			for name := range g.Hosts {
+				g.Hosts[name] = max(0, g.Hosts[name]-j.on[name])
+			}
+		}
+		out = append(out, g)
+	}
+	return out
 }
 
 // place puts the groups on the nodes as they are, else on empty nodes.

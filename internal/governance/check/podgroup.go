@@ -9,8 +9,16 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
+
+// joined are the pods of a request that join a pod group which has its workload: they take the places of pods that failed or
+// never existed.
+type joined struct {
+	pods map[kueue.PodSetReference]int // new pods of each role
+	on   map[string]int                // pods of the group on each node
+}
 
 // podGroup returns the workload of the pod group of the job, and adds the step about a group that Kueue does not admit whole.
 func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, group kinds.PodGroup, known admission.Lookup, v *Verdict) (*kueue.Workload, error) {
@@ -18,11 +26,23 @@ func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, 
 	if list == nil {
 		list = []map[string]any{r.Object}
 	}
-	all, err := c.members(r, list, group)
+	there, err := c.existing(r.Namespace, group.Name, list)
 	if err != nil {
 		return nil, err
 	}
+	added, err := c.asSubmitted(r, list)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(there, added)
 	step := Step{Check: "Group", Status: StatusFailed, Name: group.Name, Pods: len(all), Whole: group.Pods}
+	if w := c.workloadOfGroup(r.Namespace, group.Name); w != nil && kinds.Text(added[0], "metadata", "labels", kinds.QueueLabel) != "" {
+		step.Code, step.Fault, err = join(w, there, added, known, v)
+		if step.Code != "" {
+			v.Submission = append(v.Submission, step)
+		}
+		return w, err
+	}
 	fault := group.Fault(all)
 	switch {
 	case fault.Missing > 0:
@@ -45,13 +65,59 @@ func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, 
 	return admission.PodGroup(ctx, wl, group, pods, known)
 }
 
-// members returns the pods of a group that exist, then those of a list, with the namespace and the queue that they will have.
-func (c *Checker) members(r *Request, list []map[string]any, group kinds.PodGroup) (out []map[string]any, err error) {
-	named := func(name string) bool {
-		return slices.ContainsFunc(list, func(o map[string]any) bool { return kinds.Text(o, "metadata", "name") == name })
+// workloadOfGroup returns a copy of the workload that a pod group has, nil if it has none.
+func (c *Checker) workloadOfGroup(namespace, name string) *kueue.Workload {
+	for _, w := range c.In.Workloads {
+		if w.Namespace == namespace && w.Name == name && w.Annotations[kinds.GroupWorkload] == "true" {
+			return w.DeepCopy()
+		}
 	}
+	return nil
+}
+
+// join finds places for new pods in the workload of their group, and sets joins of the verdict. It returns the code of what
+// keeps Kueue from starting all of them, with the name of a pod. (FindMatchingWorkloads in Kueue's pod_controller.go, v0.19)
+func join(w *kueue.Workload, there, added []map[string]any, known admission.Lookup, v *Verdict) (code, pod string, err error) {
+	room := map[kueue.PodSetReference]int{}
+	for _, ps := range w.Spec.PodSets {
+		room[ps.Name] = int(ps.Count)
+	}
+	for _, gone := range w.Status.ReclaimablePods { // those that succeeded keep their places
+		room[gone.Name] -= int(gone.Count)
+	}
+	v.joins = &joined{pods: map[kueue.PodSetReference]int{}, on: map[string]int{}}
+	for i, o := range slices.Concat(there, added) {
+		data, err := json.Marshal(o)
+		if err != nil {
+			return "", "", err
+		}
+		text, err := admission.RoleAmong(w.Spec.PodSets, data, known)
+		if err != nil {
+			return "", "", err
+		}
+		role := kueue.NewPodSetReference(text)
+		left, known := room[role]
+		room[role]--
+		switch {
+		case i < len(there):
+			v.joins.on[kinds.Text(o, "spec", "nodeName")]++
+		case !known:
+			return GroupWithoutRole, kinds.Text(o, "metadata", "name"), nil
+		case left <= 0:
+			code = GroupTooLarge
+		default:
+			v.joins.pods[role]++
+		}
+	}
+	return code, "", nil
+}
+
+// existing returns the pods of a group that exist and can still run, without those that a list replaces.
+func (c *Checker) existing(namespace, group string, list []map[string]any) (out []map[string]any, err error) {
 	for _, p := range c.In.Pods {
-		if p.Namespace != r.Namespace || named(p.Name) {
+		if p.Labels[kinds.PodGroupName] != group || p.Namespace != namespace ||
+			p.DeletionTimestamp != nil && p.Spec.NodeName == "" ||
+			slices.ContainsFunc(list, func(o map[string]any) bool { return kinds.Text(o, "metadata", "name") == p.Name }) {
 			continue
 		}
 		p = p.DeepCopy()
@@ -60,10 +126,13 @@ func (c *Checker) members(r *Request, list []map[string]any, group kinds.PodGrou
 		if err != nil {
 			return nil, err
 		}
-		if g, ok := kinds.PodGroupOf(o); ok && g.Name == group.Name {
-			out = append(out, o)
-		}
+		out = append(out, o)
 	}
+	return out, nil
+}
+
+// asSubmitted returns the pods of a list with the namespace, the queue and the requests that they will have.
+func (c *Checker) asSubmitted(r *Request, list []map[string]any) (out []map[string]any, err error) {
 	for _, o := range list {
 		o, err := clone(o)
 		if err != nil {
@@ -72,6 +141,11 @@ func (c *Checker) members(r *Request, list []map[string]any, group kinds.PodGrou
 		kinds.Set(o, r.Namespace, "metadata", "namespace")
 		if kinds.Text(o, "metadata", "labels", kinds.QueueLabel) == "" && c.In.LocalQueue(r.Namespace, defaultQueue) != nil {
 			kinds.Set(o, defaultQueue, "metadata", "labels", kinds.QueueLabel) // as Kueue's webhook does
+		}
+		if pods := prerequisite.WithDefaults(prerequisite.PodsOf(o), r.Namespace, c.In.LimitRanges); len(pods) == 1 && len(c.In.LimitRanges) > 0 {
+			if o["spec"], err = runtime.DefaultUnstructuredConverter.ToUnstructured(&pods[0].Template.Spec); err != nil {
+				return nil, err
+			}
 		}
 		out = append(out, o)
 	}

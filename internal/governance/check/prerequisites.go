@@ -65,9 +65,10 @@ func (c *Checker) runtime(r *Request, v *Verdict) {
 	} // an absent one is among Found.Absent
 }
 
-// outcome returns what a failed step of the pods means for the job.
-func (s *Step) outcome() Outcome {
-	if s.Code == ResourceQuotaInUse {
+// Outcome returns what a failed step means for the job.
+func (s *Step) Outcome() Outcome {
+	switch s.Code {
+	case ResourceQuotaInUse, GroupIncomplete: // room and pods can come later
 		return Waits
 	}
 	return Never
@@ -90,7 +91,7 @@ func (c *Checker) volumes(r *Request, wl *kueue.Workload, d *admission.Decision,
 	if claim == "" {
 		return
 	}
-	if n := c.placement(there, d); n.Status == StatusFailed {
+	if n := c.placement(there, d, v.joins); n.Status == StatusFailed {
 		v.Nodes = n
 		v.Submission = append(v.Submission, Step{Check: "Pods", Status: StatusFailed, Code: VolumeElsewhere, Name: claim})
 	}

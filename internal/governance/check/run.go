@@ -147,13 +147,13 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 	v.workload = wl
 	remote := c.elsewhere(v)
 	switch {
-	case len(wl.Spec.PodSets) == 0:
+	case len(wl.Spec.PodSets) == 0, v.joins != nil && len(v.joins.pods) == 0:
 		v.Nodes = Nodes{Status: StatusNotApplicable}
 	case remote:
 		v.Topology, v.Nodes = c.topology(wl, d), Nodes{Status: StatusNotApplicable, Elsewhere: true}
 	default:
 		v.Topology = c.topology(wl, d)
-		v.Nodes = c.placement(wl, d)
+		v.Nodes = c.placement(wl, d, v.joins)
 	}
 	if (r.Workload == nil || r.Found != nil) && !remote {
 		c.prerequisites(&r, v)
@@ -163,7 +163,7 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 	v.conclude()
 	c.holds(wl, v)
 	v.MoreBorrowing = v.Detail == ExceedsBorrowing && c.moreBorrowing(v)
-	if r.Remedies && v.Quota.Status != StatusNotApplicable && !v.barred() && (v.Verdict == Waits || v.Verdict == Never || v.Verdict == Unknown && v.Undecided()) {
+	if r.Remedies && v.joins == nil && v.Quota.Status != StatusNotApplicable && !v.barred() && (v.Verdict == Waits || v.Verdict == Never || v.Verdict == Unknown && v.Undecided()) {
 		if err := c.remedies(ctx, &r, wl, v); err != nil {
 			return nil, err
 		}
@@ -341,7 +341,7 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 			for _, h := range ended {
 				with.Preempts = append(with.Preempts, admission.Preemption{Namespace: h.Namespace, Name: h.Workload})
 			}
-			switch n := c.placement(w, &with); {
+			switch n := c.placement(w, &with, nil); {
 			case n.Status != StatusFailed:
 				return remedy.FitsNow
 			case n.Reason == NodesFull:

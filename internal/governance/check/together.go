@@ -64,20 +64,29 @@ func (c *Checker) Together(ctx context.Context, requests []Request, more func() 
 
 // submit adds a job to the cluster of the checker and returns the name of its workload.
 func (c *Checker) submit(ctx context.Context, r *Request) (string, error) {
-	wl, err := c.workload(ctx, r, &Verdict{})
+	var v Verdict
+	wl, err := c.workload(ctx, r, &v)
 	if err != nil || len(wl.Spec.PodSets) == 0 {
 		return "", err
 	}
-	return wl.Name, c.add(ctx, wl)
+	return wl.Name, c.add(ctx, wl, v.joins)
 }
 
-// add adds a new workload to the cluster of the checker.
-func (c *Checker) add(ctx context.Context, wl *kueue.Workload) error {
+// add adds a workload to the cluster of the checker: a new one, or new pods to one that exists.
+func (c *Checker) add(ctx context.Context, wl *kueue.Workload, joins *joined) error {
+	if joins != nil {
+		if d, err := c.Engine.Probe(ctx, wl); err != nil {
+			return err
+		} else if d.Outcome.Starts() {
+			c.bind(wl, &d, joins)
+		}
+		return nil
+	}
 	wl.UID = types.UID(fmt.Sprintf("submitted-%06d", c.submitted))
 	wl.CreationTimestamp.Time = c.In.Taken.Add(time.Duration(c.submitted) * time.Millisecond)
 	c.submitted++
 	if wl.Spec.QueueName == "" {
-		c.bind(wl, nil)
+		c.bind(wl, nil, nil)
 		return nil
 	}
 	d, err := c.Engine.Probe(ctx, wl)
@@ -93,7 +102,7 @@ func (c *Checker) add(ctx context.Context, wl *kueue.Workload) error {
 	}
 	c.takeOver(wl)
 	if d.Outcome.Starts() {
-		c.bind(wl, &d)
+		c.bind(wl, &d, nil)
 	}
 	return nil
 }
@@ -113,8 +122,9 @@ func (c *Checker) takeOver(added *kueue.Workload) {
 }
 
 // bind puts the pods of a job on the nodes where they fit.
-func (c *Checker) bind(wl *kueue.Workload, d *admission.Decision) {
+func (c *Checker) bind(wl *kueue.Workload, d *admission.Decision, joins *joined) {
 	for _, groups := range c.groups(wl, d) {
+		groups = joins.only(groups)
 		if c.cluster(nil).Place(groups, false).Fits {
 			c.nodes.Bind(groups)
 			c.bound = append(c.bound, groups)
@@ -153,7 +163,8 @@ func (c *Checker) with(ctx context.Context, r *Request) (_ *Checker, names []str
 		if governs, _ := c.rules.Governs(k); !ok || !governs {
 			continue
 		}
-		wl, fault := c.workload(ctx, &Request{Object: o, Namespace: r.Namespace}, &Verdict{})
+		var v Verdict
+		wl, fault := c.workload(ctx, &Request{Object: o, Namespace: r.Namespace}, &v)
 		if fault != nil || len(wl.Spec.PodSets) == 0 || wl.Spec.QueueName == "" {
 			continue // it requests no quota, or the API server reports the fault
 		}
@@ -162,7 +173,7 @@ func (c *Checker) with(ctx context.Context, r *Request) (_ *Checker, names []str
 				return nil, nil, err
 			}
 		}
-		if err := out.add(ctx, wl); err != nil {
+		if err := out.add(ctx, wl, v.joins); err != nil {
 			return nil, nil, err
 		}
 		names = append(names, k.Kind+" "+kinds.Text(o, "metadata", "name"))

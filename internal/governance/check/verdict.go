@@ -115,8 +115,12 @@ type Verdict struct {
 	Inactive Inactive `json:"-"`
 
 	workload       *kueue.Workload // of the job
+	joins          *joined         // set where its pods join a pod group that has its workload
 	workersUnasked bool            // see WorkersUnasked
 }
+
+// Joins reports that the pods join a pod group that has its workload.
+func (v *Verdict) Joins() bool { return v.joins != nil }
 
 // WorkersUnasked reports that worker clusters of MultiKueue decide about the job, and that the caller did not ask for them.
 func (v *Verdict) WorkersUnasked() bool {

@@ -43,7 +43,7 @@ func (e *Explanation) settle(ctx context.Context, q Question, wl *kueue.Workload
 	case e.Position == nil:
 		set(Unmanaged, NotQueued, "")
 		e.podsProblem()
-	case wl == nil && v != nil && v.Verdict == check.Never:
+	case wl == nil && v != nil && (v.Verdict == check.Never || v.Reason == check.GroupIncomplete):
 		set(ByVerdict, v.Reason, v.Detail)
 	case wl == nil:
 		set(WithoutWorkload, NoWorkload, "")

@@ -134,8 +134,12 @@ func (d *Document) summary(age func(time.Duration) string) string {
 	if len(preempted) > 0 {
 		more = ", preempting " + words.Count(len(preempted), "job", "jobs")
 	}
+	waits := d.about(age)
+	if waits == "" && d.WillWait == 1 {
+		waits = d.why(check.Waits)
+	}
 	add(d.RunNow, "runs now", "run now", more)
-	add(d.WillWait, "waits", "wait", d.about(age))
+	add(d.WillWait, "waits", "wait", waits)
 	add(d.NeverRun, "can never run", "can never run", d.why(check.Never))
 	add(d.Undecided-d.unchecked, "cannot be decided", "cannot be decided", "")
 	add(d.unchecked, "was not checked", "were not checked", "")

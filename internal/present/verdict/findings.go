@@ -209,6 +209,8 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 		return fmt.Sprintf("Kueue does not admit pod group %s: %s", s.Name, s.Fault)
 	case check.GroupTooLarge:
 		return fmt.Sprintf("pod group %s has %d pods, and its size (%s) is %d: Kueue deletes the others", s.Name, s.Pods, kinds.PodGroupTotal, s.Whole)
+	case check.GroupWithoutRole:
+		return fmt.Sprintf("the workload of pod group %s has no pods like pod %s: Kueue never starts it", s.Name, s.Fault)
 	case check.NoClusterQueue:
 		return fmt.Sprintf("queue %s names no ClusterQueue", s.Name)
 	case check.ClusterQueueMissing:

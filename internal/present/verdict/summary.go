@@ -63,6 +63,9 @@ func admitted(v *check.Verdict) string {
 	if n := v.Quota.PreemptsTotal; n > 0 {
 		text = "would start by preempting " + words.Count(n, "job", "jobs")
 	}
+	if v.Joins() {
+		text += ", with the quota that the group holds"
+	}
 	text += onWorkers(v)
 	totals := v.Totals()
 	if len(totals) == 0 {
@@ -112,7 +115,7 @@ func lenders(b check.Borrowed) string {
 func why(v *check.Verdict) string {
 	for _, s := range v.Submission {
 		if s.Status == check.StatusFailed && (v.Reason == check.NotAllowed || s.Check != "Rights") && v.Detail != check.ClusterQueueStopped &&
-			(s.Code != check.ResourceQuotaInUse || v.Detail == check.ResourceQuotaInUse) && (s.Code != check.GroupIncomplete || v.Reason == check.GroupIncomplete) {
+			(s.Outcome() == check.Never || s.Code == v.Reason || s.Code == v.Detail) {
 			return s.Message
 		}
 	}

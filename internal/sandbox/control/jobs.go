@@ -107,7 +107,7 @@ func (s *sim) child(k kinds.Job, o *store.Object) map[string]any {
 func (s *sim) workloadOf(j job) *store.Object {
 	if g, ok := j.grouped(); ok {
 		w := s.st.Get(kinds.Workload.FullName(), j.o.Namespace, g.Name)
-		if w != nil && object.Text(w.Map(), "metadata", "annotations", groupWorkload) == "true" {
+		if w != nil && object.Text(w.Map(), "metadata", "annotations", kinds.GroupWorkload) == "true" {
 			return w
 		}
 		return nil
@@ -304,7 +304,9 @@ func (s *sim) start(ctx context.Context, j job, w *store.Object) (job, error) {
 	}
 	raw, err := j.raw()
 	if _, ok := j.grouped(); ok && err == nil {
-		wl, err = admission.OfRole(wl, raw)
+		if wl, err = admission.OfRole(wl, raw); err != nil {
+			return j, nil // Kueue never starts a pod whose role the Workload of its group lacks
+		}
 	}
 	if err == nil {
 		raw, err = admission.StartJob(ctx, raw, wl, e.Lookup())

@@ -16,11 +16,10 @@ import (
 // Pods of a group have one Workload with the name of the group. All of them own it, none
 // controls it. Source: pkg/controller/jobs/pod/pod_controller.go of Kueue v0.19.
 
-// Annotations of the group's Workload and pods.
+// Annotations of the group's pods.
 const (
-	groupWorkload = "kueue.x-k8s.io/is-group-workload"
-	groupServes   = "kueue.x-k8s.io/pod-group-serving"
-	groupRetries  = "kueue.x-k8s.io/retriable-in-group"
+	groupServes  = "kueue.x-k8s.io/pod-group-serving"
+	groupRetries = "kueue.x-k8s.io/retriable-in-group"
 )
 
 // podGroup is a group with its pods at the present moment.
@@ -132,22 +131,24 @@ func (s *sim) prepareGroup(ctx context.Context, g podGroup) error {
 	for _, ps := range object.List(w.Map(), "spec", "podSets") {
 		room[object.Text(ps, "name")], _ = object.Int(ps, "count")
 	}
-	kept := podGroup{PodGroup: g.PodGroup}
-	for _, j := range g.active() {
+	kept, any := podGroup{PodGroup: g.PodGroup}, false
+	for _, j := range g.members {
 		role, err := admission.RoleOf(j.o.Raw)
 		if err != nil {
 			return err
 		}
 		n, known := room[role]
-		switch room[role]--; {
-		case !known: // the group is no longer what the Workload says
-			s.st.Remove(kinds.Workload.FullName(), w.Namespace, w.Name)
-			return nil
-		case n <= 0:
+		if any = any || known; !known || outcome(j) == "Failed" {
+			continue // Kueue never starts a pod of an unknown role
+		}
+		if room[role]--; n <= 0 {
 			s.dropExcess(j)
-		default:
+		} else {
 			kept.members = append(kept.members, j)
 		}
+	}
+	if !any { // the group is no longer what the Workload says
+		s.st.Remove(kinds.Workload.FullName(), w.Namespace, w.Name)
 	}
 	if len(kept.members) == 0 {
 		return nil
@@ -230,7 +231,7 @@ func (s *sim) groupWorkload(ctx context.Context, g podGroup, lookup admission.Lo
 	delete(w.Labels, kinds.JobUIDLabel)
 	m, err := bare(w)
 	if err == nil {
-		object.Set(m, "true", "metadata", "annotations", groupWorkload)
+		object.Set(m, "true", "metadata", "annotations", kinds.GroupWorkload)
 		own(m, active)
 	}
 	return m, err
