@@ -181,7 +181,7 @@ func (o *Options) source(ctx context.Context) (*parse.Template, error) {
 		t, err := findtemplate.Find(ctx, f, o.From, findtemplate.InNamespace(f))
 		return t, o.isJob(ctx, err)
 	}
-	data, err := readSource(ctx, f, o.File)
+	data, err := f.ReadNamed(ctx, o.File)
 	if err != nil {
 		return nil, err
 	}

@@ -3,31 +3,17 @@ package createtemplate
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
-
-// readSource reads a manifest or template.
-func readSource(ctx context.Context, f *factory.Factory, name string) ([]byte, error) {
-	data, err := f.ReadManifest(ctx, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, errs.NotFoundf("file %s not found", name).WithCause(err)
-	case err != nil && ctx.Err() == nil:
-		return nil, errs.Wrap(err, "cannot read "+name)
-	}
-	return data, err
-}
 
 // write writes the text to the target of the options and returns the name of the target.
 func (o *Options) write(ctx context.Context, text []byte) (string, error) {

@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,15 +10,19 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 )
 
 // mostManifest is a little above the limit for a manifest or template, so that the parser reports a text that is too large.
 const mostManifest = 5 << 20
 
-// ReadManifest reads a manifest or template; "-" is stdin. The context ends reading from a pipe without a writer. Errors of
-// the file are returned unchanged.
-func (f *Factory) ReadManifest(ctx context.Context, path string) ([]byte, error) {
-	return Interruptible(ctx, func() ([]byte, error) {
+// byteOrderMark is what editors of Windows write before a text in UTF-8.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// ReadNamed reads a file that a command line names, or a file of a folder that it names, without its byte order mark; "-"
+// is stdin. The context ends reading from a pipe without a writer. An error about the file has exit code NotFound or Usage.
+func (f *Factory) ReadNamed(ctx context.Context, path string) ([]byte, error) {
+	data, err := Interruptible(ctx, func() ([]byte, error) {
 		if path == "-" {
 			return io.ReadAll(io.LimitReader(f.IO.In, mostManifest))
 		}
@@ -28,18 +33,28 @@ func (f *Factory) ReadManifest(ctx context.Context, path string) ([]byte, error)
 		defer file.Close()
 		return io.ReadAll(io.LimitReader(file, mostManifest))
 	})
-}
-
-// ReadNamed is ReadManifest with errors in words.
-func (f *Factory) ReadNamed(ctx context.Context, path string) ([]byte, error) {
-	data, err := f.ReadManifest(ctx, path)
 	switch {
-	case err == nil || ctx.Err() != nil:
-		return data, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errs.NotFoundf("file %s not found", path).WithCause(err)
+	case err != nil:
+		return nil, errs.New("cannot read "+path, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	}
-	return nil, errs.New("cannot read "+path, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
+	return bytes.TrimPrefix(data, []byte(byteOrderMark)), nil
+}
+
+// ManifestsIn returns the paths of the manifests in a folder that a command line names, in the order of their names. ReadNamed
+// reads them.
+func ManifestsIn(dir string) ([]string, error) {
+	files, err := catalogue.Manifests(dir)
+	if err != nil {
+		return nil, errs.New("cannot read "+dir, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
+	}
+	if len(files) == 0 {
+		return nil, errs.NotFoundf("no manifest in %s", dir).WithFact("files", "*.yaml, *.yml, *.json")
+	}
+	return files, nil
 }
 
 // Interruptible runs what may never return, such as reading from a terminal. When the context ends, it returns and leaves

@@ -42,7 +42,7 @@ func Find(ctx context.Context, f *factory.Factory, name string, where Where) (*p
 	if own, ok := strings.CutPrefix(name, team.Prefix); ok && team.CheckName(own) == nil {
 		return fromTeam(ctx, f, own, where)
 	}
-	t, absent := catalogue.Find(name, f.TemplateDirs())
+	t, absent := factory.Interruptible(ctx, func() (*parse.Template, error) { return catalogue.Find(name, f.TemplateDirs()) })
 	var e *errs.Error
 	if errs.ExitOf(absent) != errs.NotFound || !errors.As(absent, &e) || catalogue.IsFile(name) || team.CheckName(name) != nil {
 		return t, absent

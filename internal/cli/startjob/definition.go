@@ -98,7 +98,7 @@ func (r *run) named(ctx context.Context, name string) (*parse.Template, error) {
 func (r *run) readFile(ctx context.Context) (definition, error) {
 	file := r.options.File
 	if catalogue.IsFolder(file) {
-		return described(readFolder(file))
+		return described(r.readFolder(ctx, file))
 	}
 	data, err := r.factory.ReadNamed(ctx, file)
 	switch {

@@ -2,36 +2,36 @@ package startjob
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/bounded"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
 // readFolder reads the manifests of a folder as one template of several documents. It parses each file alone first, so
 // that errors name the file and the line.
-func readFolder(dir string) (*parse.Template, error) {
-	files, err := catalogue.Manifests(dir)
+func (r *run) readFolder(ctx context.Context, dir string) (*parse.Template, error) {
+	files, err := factory.ManifestsIn(dir)
 	if err != nil {
-		return nil, errs.Wrap(err, "cannot read "+dir)
-	}
-	if len(files) == 0 {
-		return nil, errs.NotFoundf("no manifest in %s", dir).WithFact("files", "*.yaml, *.yml, *.json")
+		return nil, err
 	}
 	var all bytes.Buffer
 	for _, name := range files {
-		data, err := bounded.File(name, bounded.Object)
+		data, err := r.factory.ReadNamed(ctx, name)
 		if err != nil {
-			return nil, errs.Wrap(err, "cannot read "+name)
+			return nil, err
 		}
 		if _, err := parse.Text(baseName(name), name, data); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(&all, "---\n%s\n", data)
+		if all.Len() > manifest.MaxBytes {
+			break // the files together are too large, which the parser reports
+		}
 	}
 	return parse.Text(filepath.Base(filepath.Clean(dir)), dir, all.Bytes())
 }

@@ -3,9 +3,7 @@ package validatetemplate
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -118,11 +116,7 @@ func inFolder(name string) ([]string, error) {
 	if !catalogue.IsFile(name) && name != "." && name != ".." || !catalogue.IsFolder(name) {
 		return []string{name}, nil
 	}
-	files, err := catalogue.Manifests(name)
-	if err == nil && len(files) == 0 {
-		err = errs.NotFoundf("no manifest in %s", name).WithFact("files", "*.yaml, *.yml, *.json")
-	}
-	return files, err
+	return factory.ManifestsIn(name)
 }
 
 func (o *Options) print(verdicts []Verdict) error {
@@ -174,12 +168,9 @@ func (o *Options) check(ctx context.Context, name string) (Verdict, error) {
 		}
 		return v, err
 	}
-	data, err := o.Factory.ReadManifest(ctx, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return v, errs.NotFoundf("file %s not found", name).WithCause(err)
-	}
+	data, err := o.Factory.ReadNamed(ctx, name)
 	if err != nil {
-		return v, errs.Wrap(err, "cannot read "+name)
+		return v, err
 	}
 	base := filepath.Base(name)
 	return v.of(strings.TrimSuffix(base, filepath.Ext(base)), name, data), nil

@@ -41,8 +41,10 @@ func All(d Dirs) ([]parse.Info, []Unusable) {
 			}
 			path := filepath.Join(dir, e.Name())
 			var t *parse.Template
-			data, err := readFile(path)
-			if err == nil {
+			data, err := readRegular(path)
+			if err != nil {
+				err = errors.New(errs.FileReason(err))
+			} else {
 				t, err = parse.Text(baseName(path), shown(path, d.Work), data)
 			}
 			if err != nil && dir != d.Work {

@@ -70,7 +70,7 @@ func Find(name string, d Dirs) (*parse.Template, error) {
 			return nil, errs.NotFoundf("file %s not found", name).WithCause(err)
 		}
 		if err != nil {
-			return nil, errs.Wrap(err, "cannot read "+name)
+			return nil, unreadable(name, err)
 		}
 		return parse.Text(baseName(name), name, data)
 	}
@@ -81,12 +81,12 @@ func Find(name string, d Dirs) (*parse.Template, error) {
 	for _, dir := range folders {
 		for _, ext := range []string{".yaml", ".yml"} {
 			path := filepath.Join(dir, name+ext)
-			data, err := readFile(path)
+			data, err := readRegular(path)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			if err != nil {
-				return nil, errs.Wrap(err, "cannot read "+path)
+				return nil, unreadable(shown(path, d.Work), err)
 			}
 			return parse.Text(name, shown(path, d.Work), data)
 		}
@@ -118,7 +118,24 @@ func baseName(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// readFile reads a file up to the limit of a template.
+func unreadable(name string, err error) error {
+	return errs.New("cannot read "+name, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
+}
+
+// readRegular is readFile for a file that nobody named as a file. Opening a pipe would wait for a writer.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	}
+	return readFile(path)
+}
+
+// readFile reads a file up to the limit of a template. The caller of Find makes it interruptible: a pipe may have no
+// writer.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

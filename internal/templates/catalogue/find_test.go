@@ -79,7 +79,7 @@ func TestFindErrors(t *testing.T) {
 		"nothing-like":  {errs.NotFound, "available:  accelerate, ddp-cpu, "},
 		"missing.yaml":  {errs.NotFound, "file missing.yaml not found"},
 		"broken":        {errs.Usage, "broken.yaml"},
-		"folder.yaml":   {errs.Failure, "folder"},
+		"folder.yaml":   {errs.Usage, "is a folder"},
 		"../pytorch":    {errs.NotFound, "file ../pytorch not found"},
 		"..\\x\ninject": {errs.NotFound, "not found"},
 	} {
