@@ -109,29 +109,6 @@ func nameRule(r *resource) validation.ValidateNameFunc {
 	return validation.NameIsDNSSubdomain
 }
 
-func validatePodSpec(spec any, path *field.Path) field.ErrorList {
-	containers := object.List(spec, "containers")
-	if len(containers) == 0 {
-		return field.ErrorList{field.Required(path.Child("containers"), "")}
-	}
-	var all field.ErrorList
-	for i, c := range containers {
-		p := path.Child("containers").Index(i)
-		name := object.Text(c, "name")
-		if name == "" {
-			all = append(all, field.Required(p.Child("name"), ""))
-		} else {
-			for _, msg := range validation.NameIsDNSLabel(name, false) {
-				all = append(all, field.Invalid(p.Child("name"), name, msg))
-			}
-		}
-		if object.Text(c, "image") == "" {
-			all = append(all, field.Required(p.Child("image"), ""))
-		}
-	}
-	return all
-}
-
 // validateJob checks what the schemas of the job kinds require: the fields with the
 // roles, and containers in every pod template.
 func validateJob(r *resource, m map[string]any) field.ErrorList {
