@@ -38,6 +38,9 @@ type web struct {
 	// show runs a command line of this program that only reads, and returns what it prints.
 	show func(ctx context.Context, args ...string) string
 	port string
+	// home is the path of the page, between slashes. Only the link has it. The cookie belongs to it: a browser sends the
+	// cookies of a host to the servers of all its ports.
+	home string
 
 	mu      sync.Mutex
 	token   string // the next browser's; "" once it was used
@@ -47,7 +50,7 @@ type web struct {
 
 // newWeb returns a server without a session.
 func newWeb(f *feed, cluster, user string, now func() time.Time) *web {
-	return &web{feed: f, cluster: cluster, user: user, now: now, after: time.After}
+	return &web{feed: f, cluster: cluster, user: user, now: now, after: time.After, home: "/" + rand.Text() + "/"}
 }
 
 // serve serves on a listener until ctx ends.
@@ -71,7 +74,7 @@ func (w *web) link(ln net.Listener) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.token = rand.Text()
-	return (&url.URL{Scheme: "http", Host: ln.Addr().String(), Path: "/", RawQuery: "token=" + w.token}).String()
+	return (&url.URL{Scheme: "http", Host: ln.Addr().String(), Path: w.home, RawQuery: "token=" + w.token}).String()
 }
 
 // ServeHTTP answers only what comes from this machine, from the page itself or the user's address bar, with the session's
@@ -91,7 +94,7 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
 		http.Error(rw, "the dashboard changes nothing", http.StatusMethodNotAllowed)
-	case r.URL.Path == "/" && r.URL.Query().Has("token"):
+	case r.URL.Path == w.home && r.URL.Query().Has("token"):
 		w.open(rw, r)
 	case !w.known(r):
 		http.Error(rw, "this link was used before, or is wrong: run hyperpod dashboard --web again", http.StatusUnauthorized)
@@ -134,18 +137,18 @@ func (w *web) open(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if secret != "" {
-		http.SetCookie(rw, &http.Cookie{Name: w.cookie(), Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.SetCookie(rw, &http.Cookie{Name: w.cookie(), Value: secret, Path: w.home, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	}
-	http.Redirect(rw, r, "/", http.StatusSeeOther)
+	http.Redirect(rw, r, w.home, http.StatusSeeOther)
 }
 
-// cookie returns the name of the cookie. Browsers send the cookies of all ports of a machine.
+// cookie returns the name of the cookie, which differs between dashboards of one machine.
 func (w *web) cookie() string { return "hyperpod-dashboard-" + w.port }
 
-// known reports whether a request has the session's cookie.
+// known reports whether a request is for the page and has the session's cookie.
 func (w *web) known(r *http.Request) bool {
 	c, err := r.Cookie(w.cookie())
-	if err != nil {
+	if err != nil || !strings.HasPrefix(r.URL.Path, w.home) {
 		return false
 	}
 	sum := sha256.Sum256([]byte(c.Value))
@@ -162,20 +165,20 @@ func same(a, b []byte) bool {
 
 func (w *web) answer(rw http.ResponseWriter, r *http.Request) {
 	file, kind := "", ""
-	switch r.URL.Path {
-	case "/":
+	switch strings.TrimPrefix(r.URL.Path, w.home) {
+	case "":
 		file, kind = "index.html", "text/html; charset=utf-8"
-	case "/dashboard.js":
+	case "dashboard.js":
 		file, kind = "dashboard.js", "text/javascript; charset=utf-8"
-	case "/dashboard.css":
+	case "dashboard.css":
 		file, kind = "dashboard.css", "text/css; charset=utf-8"
-	case "/favicon.ico":
+	case "favicon.ico":
 		rw.WriteHeader(http.StatusNoContent)
 		return
-	case "/events":
+	case "events":
 		w.events(rw, r)
 		return
-	case "/show":
+	case "show":
 		w.details(rw, r)
 		return
 	default:

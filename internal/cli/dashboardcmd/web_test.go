@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,9 +25,9 @@ import (
 // site is a web server with figures that tests change.
 type site struct {
 	*web
-	base, link string
-	reading    *reading
-	ran        []string
+	origin, base, link string
+	reading            *reading
+	ran                []string
 }
 
 func newSite(t *testing.T, tasks ...dashboardview.Task) *site {
@@ -42,7 +44,8 @@ func newSite(t *testing.T, tasks ...dashboardview.Task) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.base, s.link = "http://"+ln.Addr().String(), s.web.link(ln)
+	s.origin, s.link = "http://"+ln.Addr().String(), s.web.link(ln)
+	s.base, _, _ = strings.Cut(s.link, "/?")
 	ctx, cancel := context.WithCancel(t.Context())
 	var running crash.Group
 	running.Go(func() { _ = s.serve(ctx, ln) })
@@ -93,7 +96,7 @@ func get(t *testing.T, c *http.Client, method, address string, header ...string)
 func TestWhoMayRead(t *testing.T) {
 	s := newSite(t)
 	bare := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	for _, address := range []string{s.base + "/", s.base + "/events", s.base + "/dashboard.js", s.base + "/show?tab=2&row=x&command=get-job", s.base + "/?token=", s.base + "/?token=WRONG", s.link + "x", s.base + "/nothing"} {
+	for _, address := range []string{s.base + "/", s.base + "/events", s.base + "/dashboard.js", s.base + "/show?tab=2&row=x&command=get-job", s.base + "/?token=", s.base + "/?token=WRONG", s.link + "x", s.base + "/nothing", s.origin, s.origin + "/", s.origin + "/events", s.origin + "/dashboard.js", strings.Replace(s.link, s.base, s.origin, 1)} {
 		if code, h, body := get(t, bare, "GET", address); code != 401 || strings.Contains(body, "example.com") || h.Get("Set-Cookie") != "" {
 			t.Errorf("%s: %d %s", address, code, body)
 		}
@@ -133,11 +136,11 @@ func TestWhoMayRead(t *testing.T) {
 		{"GET", []string{"Origin", "https://evil.example"}, 403},
 		{"GET", []string{"Origin", "null"}, 403},
 		{"GET", []string{"Origin", "http://127.0.0.1:1"}, 403}, // another server of this machine
-		{"GET", []string{"Origin", s.base}, 200},
-		{"GET", []string{"Origin", s.base, "Origin", "https://evil.example"}, 403},
+		{"GET", []string{"Origin", s.origin}, 200},
+		{"GET", []string{"Origin", s.origin, "Origin", "https://evil.example"}, 403},
 		{"GET", []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		{"GET", []string{"Sec-Fetch-Site", "same-site"}, 403},
-		{"POST", []string{"Origin", s.base}, 405},
+		{"POST", []string{"Origin", s.origin}, 405},
 		{"DELETE", nil, 405},
 		{"OPTIONS", nil, 405},
 	} {
@@ -145,8 +148,60 @@ func TestWhoMayRead(t *testing.T) {
 			t.Errorf("%s %v: %d, want %d: %s", x.method, x.header, code, x.want, body)
 		}
 	}
-	if code, h, _ := get(t, bare, "GET", newSite(t).link); code != 303 || !strings.HasSuffix(h.Get("Set-Cookie"), "; Path=/; HttpOnly; SameSite=Strict") || h.Get("Location") != "/" {
+	other := newSite(t)
+	home := strings.TrimPrefix(other.base, other.origin) + "/"
+	if code, h, _ := get(t, bare, "GET", other.link); code != 303 || !strings.HasSuffix(h.Get("Set-Cookie"), "; Path="+home+"; HttpOnly; SameSite=Strict") || h.Get("Location") != home {
 		t.Error(code, h)
+	}
+}
+
+// TestOtherServers: a browser sends the cookies of a host to all its ports, but the dashboard's only below a path that
+// other servers of this machine do not know.
+func TestOtherServers(t *testing.T) {
+	s := newSite(t)
+	c := s.browser(t)
+	var got []string
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = append(got, r.Header.Get("Cookie")) }))
+	defer other.Close()
+	for _, path := range []string{"", "/", "/events", "/dashboard.js"} {
+		get(t, c, "GET", other.URL+path)
+	}
+	if fmt.Sprintf("%q", got) != `["" "" "" ""]` {
+		t.Errorf("another server gets cookies: %q", got)
+	}
+	again := newSite(t)
+	if len(s.base)-len(s.origin) < 20 || strings.TrimPrefix(s.base, s.origin) == strings.TrimPrefix(again.base, again.origin) {
+		t.Errorf("the path can be guessed: %s, %s", s.base, again.base)
+	}
+}
+
+// TestForwardedPort: a port that ssh forwards can have another number.
+func TestForwardedPort(t *testing.T) {
+	s := newSite(t)
+	u, err := url.Parse(s.origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tunnel := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { // keeps Host, as a tunnel does
+		r.Out.URL.Scheme, r.Out.URL.Host = u.Scheme, u.Host
+	}})
+	defer tunnel.Close()
+	for _, host := range []string{"127.0.0.1", "localhost"} {
+		origin := strings.Replace(tunnel.URL, "127.0.0.1", host, 1)
+		forwarded := &site{web: s.web, link: strings.Replace(s.link, s.origin, origin, 1)}
+		c := forwarded.browser(t)
+		for path, want := range map[string]int{"/": 200, "/dashboard.js": 200} {
+			if code, _, body := get(t, c, "GET", strings.Replace(s.base, s.origin, origin, 1)+path, "Origin", origin, "Sec-Fetch-Site", "same-origin"); code != want {
+				t.Errorf("%s %s: %d %s", host, path, code, body)
+			}
+		}
+		// A page of another port of the browser's machine.
+		if code, _, _ := get(t, c, "GET", strings.Replace(s.base, s.origin, origin, 1)+"/", "Origin", s.origin, "Sec-Fetch-Site", "same-site"); code != 403 {
+			t.Error(code)
+		}
+		s.mu.Lock()
+		s.token, _ = strings.CutPrefix(s.link, s.base+"/?token=") // for the next browser
+		s.mu.Unlock()
 	}
 }
 
