@@ -32,6 +32,10 @@ func (e Entry) Regular() bool { return e.Info.Mode().IsRegular() }
 func List(root *os.Root, name, as string, skip func(path string, dir bool) bool, skipped func(path string, mode fs.FileMode)) ([]Entry, error) {
 	var out []Entry
 	files := root.FS()
+	if info, err := root.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 { // WalkDir would follow it
+		link, err := root.Readlink(name)
+		return []Entry{{Path: name, Name: as, Info: info, Link: link}}, err
+	}
 	err := fs.WalkDir(files, name, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -106,7 +110,7 @@ func pack(t *tar.Writer, root *os.Root, e Entry) error {
 	if !e.Regular() {
 		return t.WriteHeader(h)
 	}
-	f, err := root.Open(e.Path)
+	f, err := Open(root, e.Path)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,8 @@ type Counts struct {
 	Bytes int64
 }
 
-// Unpack unpacks an archive. Names and links cannot lead out of the root.
+// Unpack unpacks an archive. Names and links cannot lead out of the root. The error is a SourceError if Base is a link, a
+// pipe or a device.
 func Unpack(r io.Reader, u Unpacking) (Counts, error) {
 	var counts Counts
 	in := tar.NewReader(r)
@@ -69,6 +70,12 @@ func Unpack(r io.Reader, u Unpacking) (Counts, error) {
 		}
 		if sparse(h) {
 			return counts, ErrSparse
+		}
+		if mode := h.FileInfo().Mode(); h.Name == u.As && u.Base != "." && h.Typeflag != tar.TypeLink {
+			if err := CheckSource(u.Base, mode); err != nil {
+				err.(*SourceError).Link = h.Linkname
+				return counts, err
+			}
 		}
 		switch h.Typeflag {
 		case tar.TypeDir:

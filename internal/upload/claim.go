@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/tarball"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 )
 
@@ -39,7 +40,7 @@ func Sum(root *os.Root, l Listing) (Digest, error) {
 	d := Digest{Sums: map[string]string{}}
 	all := sha256.New()
 	for _, e := range l.Entries {
-		sum, err := sumOf(root, e.Path)
+		sum, err := sumOf(root, e)
 		if err != nil {
 			return d, err
 		}
@@ -50,14 +51,15 @@ func Sum(root *os.Root, l Listing) (Digest, error) {
 	return d, nil
 }
 
-func sumOf(root *os.Root, name string) (string, error) {
-	f, err := root.Open(name)
+// sumOf returns the hash of a file as the copy sends it: a file that grows is sent with the size of the listing.
+func sumOf(root *os.Root, e Entry) (string, error) {
+	f, err := tarball.Open(root, e.Path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	sum := sha256.New()
-	_, err = io.Copy(sum, f)
+	_, err = io.Copy(sum, io.LimitReader(f, e.Info.Size()))
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 

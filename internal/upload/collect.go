@@ -18,6 +18,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
+	"github.com/hyperpod-cli/hyperpod/internal/tarball"
 )
 
 // MaxBytes limits the files of an upload together. The API server accepts 1 MiB in a
@@ -79,7 +80,7 @@ func Collect(root *os.Root) (Files, error) {
 	out := Files{Links: listed.Links}
 	sizes := map[string]int64{}
 	for _, e := range listed.Entries {
-		data, err := read(root.FS(), e.Path)
+		data, err := read(root, e.Path)
 		if err != nil {
 			return Files{}, err
 		}
@@ -175,8 +176,8 @@ func List(root *os.Root, maxBytes int64, maxFiles int) (Listing, error) {
 }
 
 // read reads a file up to the limit of all.
-func read(files fs.FS, name string) ([]byte, error) {
-	f, err := files.Open(name)
+func read(root *os.Root, name string) ([]byte, error) {
+	f, err := tarball.Open(root, name)
 	if err != nil {
 		return nil, err
 	}

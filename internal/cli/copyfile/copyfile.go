@@ -48,8 +48,10 @@ compares sizes and SHA-256 hashes and sends what is missing. This needs sh,
 sha256sum, head and tail in the image. A file that shrinks during the copy is an
 error.
 
-copy-file skips links that lead out of the copied folder, with a warning. It
-refuses an archive with names outside that folder.`,
+SRC must be a file or a folder: copy-file refuses pipes, sockets and devices. It
+follows a link on this machine, and refuses one in a pod. Within a folder, it
+skips links that lead out of the folder, with a warning. It refuses an archive
+with names outside that folder.`,
 		Example: `  hyperpod copy-file smpv2-llama2:/workspace/checkpoints ./checkpoints
   hyperpod copy-file train.py smpv2-llama2:/workspace/
   hyperpod copy-file smpv2-llama2:/tmp/trace.json . --rank 3`,
@@ -131,8 +133,12 @@ func Run(ctx context.Context, o *Options) error {
 	remote := from
 	if from.Job == "" {
 		remote = to
-		if _, err := os.Stat(from.Path); err != nil { // before anything is requested
+		info, err := os.Stat(from.Path) // before anything is requested
+		if err != nil {
 			return errs.New("cannot copy "+from.Path, errs.FileReason(err)).WithCause(err)
+		}
+		if err := tarball.CheckSource(from.Path, info.Mode()); err != nil {
+			return (&copying{from: from, to: to}).explained(ctx, err)
 		}
 	}
 	job, err := factory.SplitJob(remote.Job, o.Kind)
@@ -247,16 +253,36 @@ func (c *copying) done(n tarball.Counts, where string) error {
 	return c.Factory.PrintDone("Copied "+words.Count(n.Files, "file", "files")+" ("+podcopy.Size(n.Bytes)+") to "+where, where)
 }
 
+// unfit is the error of a source that is neither a file nor a folder, or of a file that something else replaced.
+func (c *copying) unfit(what string, source *tarball.SourceError) error {
+	e := errs.New(what, "it is "+source.Kind()).WithCode(errs.Usage).WithCause(source)
+	switch {
+	case source.Link != "":
+		e.WithFact("leads to", source.Link)
+		target := source.Link
+		if !path.IsAbs(target) {
+			target = path.Join(path.Dir(c.from.Path), target)
+		}
+		return e.Suggest(errs.Run("copy-file", c.from.Job+":"+target, c.to.Path, "-n", c.Target.Job.Namespace, "--pod", c.Target.Pod.Name).WithNote("copies what the link leads to"))
+	case c.from.Job == "" && path.Clean(filepath.ToSlash(source.Path)) != path.Clean(filepath.ToSlash(c.from.Path)):
+		e.Why = source.Error() // within the folder
+	}
+	return e.WithAdvice("write its content to a file, and copy the file")
+}
+
 // explained words the error of a copy.
 func (c *copying) explained(ctx context.Context, err error) error {
 	var known *errs.Error
 	var command *transfer.CommandError
 	var shrunk *tarball.ShrunkError
 	var outside *tarball.OutsideError
+	var source *tarball.SourceError
 	what := "cannot copy " + c.from.Path
 	switch {
 	case err == nil, ctx.Err() != nil:
 		return err
+	case errors.As(err, &source):
+		return c.unfit(what, source)
 	case errors.As(err, &shrunk):
 		return errs.New(what, shrunk.Error()).WithCause(err).WithAdvice("the copy in the pod is not complete; copy again when the file no longer changes")
 	case errors.As(err, &outside):

@@ -191,12 +191,13 @@ func (r *run) copyParts(ctx context.Context, c *podcopy.Copy, pod transfer.Pod, 
 func explainedUpload(ctx context.Context, c *podcopy.Copy, err error) error {
 	var command *transfer.CommandError
 	var shrunk *tarball.ShrunkError
+	var source *tarball.SourceError
 	var known *errs.Error
 	what := "cannot copy the files to pod " + c.Target.Pod.Name
 	switch {
 	case err == nil, ctx.Err() != nil:
 		return err
-	case errors.As(err, &shrunk), errors.Is(err, transfer.ErrChanged):
+	case errors.As(err, &shrunk), errors.As(err, &source), errors.Is(err, transfer.ErrChanged):
 		return errs.New(what, err.Error()).WithCause(err).WithAdvice("start the job again when the files no longer change")
 	case errors.As(err, &command):
 		return errs.New(what, command.Command+" failed").WithFact("message", command.Message).WithCause(err).

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podcopy"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -42,10 +43,10 @@ func (r *run) readInput(ctx context.Context) error {
 	}
 	var err error
 	if r.options.UploadPVC != "" {
-		r.claimed, err = list(r.options.Upload)
+		r.claimed, err = factory.Interruptible(ctx, func() (*claimed, error) { return list(r.options.Upload) })
 		return err
 	}
-	code, err := collect(r.options.Upload)
+	code, err := factory.Interruptible(ctx, func() (upload.Files, error) { return collect(r.options.Upload) })
 	r.code = &code
 	return err
 }

@@ -226,7 +226,7 @@ func (u Upload) finished(ctx context.Context, e tarball.Entry, there string) (bo
 	if there == "" {
 		return false, nil
 	}
-	f, err := u.Root.Open(e.Path)
+	f, err := tarball.Open(u.Root, e.Path)
 	if err != nil {
 		return false, err
 	}
