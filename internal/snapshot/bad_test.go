@@ -77,6 +77,8 @@ func TestBadFiles(t *testing.T) {
 			"Workload team/w: spec.podSets.count is of the wrong type"},
 		"a list that is text": {[]byte("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: t}\nspec: {resourceGroups: all}\n"),
 			"ClusterQueue t: spec.resourceGroups is of the wrong type"},
+		"an item of a list": {[]byte("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Node, metadata: {name: one}}\n- {apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: two, namespace: team}, spec: {clusterQueue: 7}}\n"),
+			"document 1, items[1]: LocalQueue team/two: spec.clusterQueue is of the wrong type"},
 		"JSON cut": {[]byte(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node"`), "cut short"},
 	}
 	for name, c := range cases {

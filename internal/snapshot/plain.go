@@ -143,7 +143,7 @@ func (p *plainFile) document(where string, js []byte) error {
 	// The items of a typed list need not say their kind.
 	kind, version := strings.TrimSuffix(head.Kind, "List"), head.APIVersion
 	for i, item := range head.Items {
-		if err := p.object(fmt.Sprintf("%s, item %d", where, i), item, version, kind); err != nil {
+		if err := p.object(fmt.Sprintf("%s, items[%d]", where, i), item, version, kind); err != nil {
 			return err
 		}
 	}

@@ -3,9 +3,11 @@ package admission
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -109,6 +111,21 @@ func (d decoding) one(doc []byte) ([]client.Object, error) {
 	return nil, nil
 }
 
+// called returns the kind and the name of an object in parentheses, as far as it has them.
+func called(js []byte) string {
+	var head struct {
+		Kind     any
+		Metadata struct{ Name any }
+	}
+	_ = json.Unmarshal(js, &head) // what has another type is left out
+	kind, _ := head.Kind.(string)
+	name, _ := head.Metadata.Name.(string)
+	if text := strings.TrimSpace(kind + " " + name); text != "" {
+		return " (" + text + ")"
+	}
+	return ""
+}
+
 func (d decoding) list(list runtime.Object) ([]client.Object, error) {
 	items, err := meta.ExtractList(list)
 	if err != nil {
@@ -119,7 +136,7 @@ func (d decoding) list(list runtime.Object) ([]client.Object, error) {
 		if raw, ok := item.(*runtime.Unknown); ok {
 			objs, err := d.one(raw.Raw)
 			if err != nil {
-				return nil, fmt.Errorf("item %d: %w", i, err)
+				return nil, fmt.Errorf("items[%d]%s: %w", i, called(raw.Raw), err)
 			}
 			out = append(out, objs...)
 			continue

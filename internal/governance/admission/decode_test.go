@@ -94,6 +94,10 @@ func TestDecodeErrors(t *testing.T) {
 		{"not YAML", "a: [", "document 1"},
 		{"second document", "kind: Namespace\napiVersion: v1\nmetadata: {name: x}\n---\n- 1\n", "document 2"},
 		{"wrong type", "kind: ClusterQueue\napiVersion: kueue.x-k8s.io/v1beta2\nspec: {resourceGroups: 7}", "document 1"},
+		{"item of a list", "kind: List\napiVersion: v1\nitems:\n- {apiVersion: v1, kind: Node, metadata: {name: one}}\n- {apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: two}, spec: {clusterQueue: 7}}\n",
+			"document 1: items[1] (LocalQueue two): "},
+		{"item without a name", "kind: List\napiVersion: v1\nitems: [{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: 7}]", "document 1: items[0] (LocalQueue): "},
+		{"item that is text", "kind: List\napiVersion: v1\nitems: [text]", "items"},
 		{"bad quantity", "kind: ClusterQueue\napiVersion: kueue.x-k8s.io/v1beta2\nspec: {resourceGroups: [{flavors: [{name: a, resources: [{name: cpu, nominalQuota: lots}]}]}]}", "quantities"},
 	}
 	for _, tt := range tests {

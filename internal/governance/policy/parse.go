@@ -19,6 +19,7 @@ type FaultKind string
 const (
 	Syntax       FaultKind = "Syntax"       // Got is the YAML reader's message
 	Documents    FaultKind = "Documents"    // not exactly one YAML document
+	Manifest     FaultKind = "Manifest"     // an object of Kubernetes; Got is its kind
 	UnknownField FaultKind = "UnknownField" // Got is the key, Want the keys there are, Near those meant
 	WrongType    FaultKind = "WrongType"    // Got describes the value, Want the type
 	WrongValue   FaultKind = "WrongValue"   // Got is the value, Want the values there are, Near those meant
@@ -84,6 +85,8 @@ func ParsePart(data []byte) (*Document, Positions, []Fault) {
 	out := &Document{}
 	switch {
 	case len(d.faults) > 0:
+	case len(docs) > 0 && isObject(docs[0]):
+		d.faults = append(d.faults, Fault{Position: Position{max(docs[0].Line, 1), 1}, Kind: Manifest, Got: docs[0].Get("kind").Str()})
 	case len(docs) > 1:
 		d.faults = append(d.faults, Fault{Position: Position{docs[1].Line, 1}, Kind: Documents, Got: strconv.Itoa(len(docs))})
 	case len(docs) == 0:
@@ -96,11 +99,16 @@ func ParsePart(data []byte) (*Document, Positions, []Fault) {
 		}
 	}
 	for _, f := range d.faults {
-		if f.Kind == Syntax || f.Kind == Documents || f.Path == "" || f.Path == "version" {
+		if f.Kind == Syntax || f.Kind == Documents || f.Kind == Manifest || f.Path == "" || f.Path == "version" {
 			return nil, nil, d.faults
 		}
 	}
 	return out, d.at, d.faults
+}
+
+// isObject reports whether a document is an object of Kubernetes.
+func isObject(doc *manifest.Node) bool {
+	return doc.Kind == manifest.MapNode && doc.Get("version") == nil && doc.Get("apiVersion") != nil && doc.Get("kind") != nil
 }
 
 // Beside returns the findings about a document of [ParsePart] that do not follow from its faults: not those about a field
