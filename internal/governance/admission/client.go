@@ -20,6 +20,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/core/indexer"
 	"sigs.k8s.io/kueue/pkg/workload"
+	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 )
 
 // store keeps the API objects. Objects are never changed in place: a new status
@@ -39,6 +40,8 @@ type store struct {
 	workloads   map[workload.Reference]*kueue.Workload
 	inQueue     map[string]map[workload.Reference]*kueue.Workload // the same by LocalQueue, "namespace/name"
 	second      map[workload.Reference]bool                       // those that need a second pass
+	variants    map[string]map[workload.Reference]bool            // by their family, see familyKey
+	touched     map[workload.Reference]bool                       // parents of families that changed, see follow
 
 	deviceClasses  map[string]*resourcev1.DeviceClass
 	claimTemplates map[string]*resourcev1.ResourceClaimTemplate // "namespace/name"
@@ -63,6 +66,8 @@ func newStore() *store {
 		workloads:   map[workload.Reference]*kueue.Workload{},
 		inQueue:     map[string]map[workload.Reference]*kueue.Workload{},
 		second:      map[workload.Reference]bool{},
+		variants:    map[string]map[workload.Reference]bool{},
+		touched:     map[workload.Reference]bool{},
 
 		deviceClasses:  map[string]*resourcev1.DeviceClass{},
 		claimTemplates: map[string]*resourcev1.ResourceClaimTemplate{},
@@ -83,7 +88,8 @@ func (s *store) put(w *kueue.Workload) {
 		s.inQueue[queue] = map[workload.Reference]*kueue.Workload{}
 	}
 	s.workloads[key], s.inQueue[queue][key] = w, w
-	if w.Status.Admission != nil && workload.NeedsSecondPass(w) { // Kueue takes the admission for granted
+	s.relate(w, true)
+	if w.Status.Admission != nil && !concurrentadmission.IsParent(w) && workload.NeedsSecondPass(w) { // Kueue takes the admission for granted
 		s.second[key] = true
 	} else {
 		delete(s.second, key)
@@ -96,6 +102,26 @@ func (s *store) remove(w *kueue.Workload) {
 	delete(s.workloads, key)
 	delete(s.inQueue[queueKey(w)], key)
 	delete(s.second, key)
+	s.relate(w, false)
+}
+
+// relate notes a change of a parent or a variant. The owner of a variant never changes.
+func (s *store) relate(w *kueue.Workload, there bool) {
+	switch {
+	case concurrentadmission.IsVariant(w):
+		family := familyKey(w)
+		if s.variants[family] == nil {
+			s.variants[family] = map[workload.Reference]bool{}
+		}
+		if there {
+			s.variants[family][workload.Key(w)] = true
+		} else if delete(s.variants[family], workload.Key(w)); len(s.variants[family]) == 0 {
+			delete(s.variants, family)
+		}
+		s.touched[workload.NewReference(w.Namespace, concurrentadmission.GetParentWorkloadName(w))] = true
+	case concurrentadmission.IsParent(w):
+		s.touched[workload.Key(w)] = true
+	}
 }
 
 // queueOf returns the LocalQueue of a workload, nil when it is not known.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
@@ -11,10 +12,10 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
-	"sigs.k8s.io/kueue/pkg/features"
 	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
 	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
+	"sigs.k8s.io/kueue/pkg/workloadslicing"
 )
 
 // Outcome is the short answer of [Engine.Probe].
@@ -73,10 +74,12 @@ type Quantity struct {
 
 // Event is one line of a [Timeline].
 type Event struct {
-	Cycle        int // 1 is the first cycle of the run
-	Kind         EventKind
-	Namespace    string
-	Name         string
+	Cycle     int // 1 is the first cycle of the run
+	Kind      EventKind
+	Namespace string
+	Name      string
+	// Variant is the name of the variant that this happened to, of the workload Name; empty without concurrent admission.
+	Variant      string
 	ClusterQueue string
 	// Reason is Kueue's constant: a preemption reason (InClusterQueue, InCohortReclamation, ...) for EventPreempted, a
 	// WorkloadQuotaReservedReason for workloads that wait, otherwise empty.
@@ -144,6 +147,8 @@ type Decision struct {
 	// Leaving are the workloads ("namespace/name") that are already being evicted and must end first. If no other
 	// workload must be preempted, the outcome is Waits (Reason WaitingForPreemptedWorkloads).
 	Leaving []string
+	// GateOpens is when Kueue lets the next variant of the workload preempt others (Reason PreemptionGated).
+	GateOpens time.Time
 	// Ahead is the number of pending workloads of the same ClusterQueue that come before it.
 	Ahead int
 	// Behind is the number of those that must start first because the ClusterQueue is StrictFIFO; 0 if the workload
@@ -165,7 +170,7 @@ type Decision struct {
 const (
 	NotModelledClaims     = "ResourceClaims"       // DRA: what counts their devices could not be read
 	NotModelledMultiKueue = "MultiKueue"           // what other clusters decide
-	NotModelledConcurrent = "ConcurrentAdmission"  // several variants of a workload at once
+	NotModelledConcurrent = "ConcurrentAdmission"  // variants of a workload, where they are not followed
 	NotModelledAdmission  = "AdmissionFairSharing" // the order in a queue by past use
 )
 
@@ -176,7 +181,7 @@ func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue, reserves
 	if e.ordersByUse(cq) {
 		out = append(out, NotModelledAdmission)
 	}
-	if e.variants(cq) && !concurrentadmission.IsVariant(w) {
+	if e.unsureVariants(w, cq) {
 		out = append(out, NotModelledConcurrent)
 	}
 	if rules := cq.Spec.AdmissionChecksStrategy; reserves && rules != nil && slices.ContainsFunc(rules.AdmissionChecks, func(r kueue.AdmissionCheckStrategyRule) bool {
@@ -191,10 +196,16 @@ func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue, reserves
 	return out
 }
 
-// variants reports whether Kueue tries several variants of a workload in a queue: the queue asks for it, and the gate is
-// on or Kueue's configuration is not known.
-func (e *Engine) variants(cq *kueue.ClusterQueue) bool {
-	return cq.Spec.ConcurrentAdmissionPolicy != nil && (features.Enabled(features.ConcurrentAdmission) || e.byUse == nil)
+// unsureVariants reports whether what Kueue does about the variants of a workload in a queue is not known: Kueue's
+// configuration could not be read, or it is a part of concurrent admission that is not followed.
+func (e *Engine) unsureVariants(w *kueue.Workload, cq *kueue.ClusterQueue) bool {
+	switch {
+	case cq.Spec.ConcurrentAdmissionPolicy == nil || concurrentadmission.IsVariant(w) && !variantsOn():
+		return false
+	case !variantsOn():
+		return e.byUse == nil
+	}
+	return e.use != nil && cq.Spec.AdmissionScope != nil || workloadslicing.Enabled(w) || len(w.Status.UnhealthyNodes) > 0
 }
 
 // PendingWorkload is one line of [Engine.Pending].
@@ -296,7 +307,7 @@ func (e *Engine) preemptions(targets []*preemption.Target) []Preemption {
 	for _, t := range targets {
 		w := t.WorkloadInfo.Obj
 		p := Preemption{
-			Namespace: w.Namespace, Name: w.Name, ClusterQueue: string(t.WorkloadInfo.ClusterQueue),
+			Namespace: w.Namespace, Name: e.headOf(w).Name, ClusterQueue: string(t.WorkloadInfo.ClusterQueue),
 			Reason: t.Reason, Releases: e.quantities(t.WorkloadInfo.FlavorResourceUsage()),
 		}
 		if w.Spec.Priority != nil {

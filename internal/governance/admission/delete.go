@@ -97,6 +97,8 @@ func (e *Engine) Delete(ctx context.Context, obj client.Object) error {
 	for _, key := range sortedKeys(s.workloads) {
 		e.reconcile(ctx, key)
 	}
+	e.wakeFamilies()
+	e.follow(ctx)
 	e.requeue(ctx)
 	return err
 }

@@ -65,7 +65,7 @@ func (e *Engine) waitingIn(cq kueue.ClusterQueueReference) []*kueue.Workload {
 	var list []*kueue.Workload
 	for _, key := range d.local[cq] {
 		for _, w := range e.store.inQueue[key] {
-			if workload.IsAdmissible(w) && e.demandOf(context.Background(), w).refused.reason == "" {
+			if workload.IsAdmissible(w) && !e.leads(w) && e.demandOf(context.Background(), w).refused.reason == "" {
 				list = append(list, w)
 			}
 		}

@@ -133,6 +133,9 @@ func (e *Engine) loadWorkloads(ctx context.Context, list []client.Object, all bo
 	for _, key := range changed {
 		e.reconcile(ctx, key)
 	}
+	if e.follow(ctx) {
+		e.touch()
+	}
 	return errs
 }
 

@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -20,19 +21,22 @@ func (e *Engine) Pending(clusterQueue string) []PendingWorkload {
 	ctx := context.Background()
 	out := []PendingWorkload{}
 	if clusterQueue != "" {
-		for _, w := range e.inOrder(ctx, kueue.ClusterQueueReference(clusterQueue)) {
+		for _, w := range e.headsOf(e.inOrder(ctx, kueue.ClusterQueueReference(clusterQueue))) {
 			out = append(out, e.pendingWorkload(w))
 		}
 		return out
 	}
 	queued := map[workload.Reference]bool{}
 	for name := range e.cqs {
-		for _, w := range e.inOrder(ctx, kueue.ClusterQueueReference(name)) {
+		for _, w := range e.headsOf(e.inOrder(ctx, kueue.ClusterQueueReference(name))) {
 			queued[workload.Key(w)] = true
 		}
 	}
 	for _, key := range sortedKeys(e.store.workloads) {
 		w := e.store.workloads[key]
+		if e.parentOf(w) != nil {
+			continue
+		}
 		if !queued[key] && !workloadfinish.IsFinished(w) && !workload.HasQuotaReservation(w) {
 			out = append(out, e.pendingWorkload(w))
 		}
@@ -53,6 +57,11 @@ func (e *Engine) whyPending(w *kueue.Workload) (reason, message string) {
 	key := workload.Key(w)
 	if v, ok := e.verdicts[key]; ok {
 		return v.reason, v.message
+	}
+	if e.leads(w) {
+		if v := e.tells(w); v.reason != "" {
+			return v.reason, v.message
+		}
 	}
 	if e.backoff[key] {
 		return kueue.WorkloadQuotaReservedReasonPendingEvaluation, "Waiting for the back-off to end at " + w.Status.RequeueState.RequeueAt.UTC().Format("2006-01-02T15:04:05Z")
@@ -81,6 +90,16 @@ func (e *Engine) Parked() map[string]bool {
 	for _, list := range e.queues.DumpInadmissible() {
 		for _, key := range list {
 			out[string(key)] = true
+		}
+	}
+	if !variantsOn() {
+		return out
+	}
+	for key := range maps.Clone(out) { // a family, once all its variants are put aside
+		if p := e.parentOf(e.store.workloads[workload.Reference(key)]); p != nil {
+			out[string(workload.Key(p))] = !slices.ContainsFunc(e.Variants(p.Namespace, p.Name), func(v *kueue.Workload) bool {
+				return workload.IsAdmissible(v) && !out[string(workload.Key(v))]
+			})
 		}
 	}
 	return out

@@ -67,16 +67,24 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 	if d, done := e.notQueued(ctx, &w); done {
 		return d, nil
 	}
-	d, en, err := e.probeOnce(ctx, &w, false)
+	if e.leads(&w) {
+		return e.probeFamily(ctx, &w)
+	}
+	return e.probeQueued(ctx, &w)
+}
+
+// probeQueued is probe for a workload that Kueue queues.
+func (e *Engine) probeQueued(ctx context.Context, w *kueue.Workload) (Decision, error) {
+	d, en, err := e.probeOnce(ctx, w, false)
 	if err != nil {
 		return d, err
 	}
-	if e.mayTie(ctx, &w, en) {
+	if e.mayTie(ctx, w, en) {
 		// Of several answers it is the first by its text, so that it is the same when
 		// asked again.
 		best, tie := answer(&d), false
 		for i := 1; i < tieRepeats || tie && i < tiesApart; i++ {
-			again, _, err := e.probeOnce(ctx, &w, i%2 == 1)
+			again, _, err := e.probeOnce(ctx, w, i%2 == 1)
 			if err != nil {
 				return d, err
 			}
@@ -88,9 +96,9 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 		}
 		d.Tie = tie
 	}
-	if d.Outcome == Never && d.Reason == kueue.WorkloadQuotaReservedReasonExceedsMaxQuota && workload.CanBePartiallyAdmitted(&w) {
+	if d.Outcome == Never && d.Reason == kueue.WorkloadQuotaReservedReasonExceedsMaxQuota && workload.CanBePartiallyAdmitted(w) {
 		// All pods are too many, but Kueue would start it with fewer.
-		if least, err := e.probe(ctx, smallest(wl)); err == nil && least.Outcome != Never {
+		if least, err := e.probe(ctx, smallest(w)); err == nil && least.Outcome != Never {
 			d.Outcome = Waits // the reason stays Kueue's
 		}
 	}
@@ -221,6 +229,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 				more = append(more, t)
 			}
 		}
+		d.Leaving = e.nameAll(d.Leaving)
 		slices.Sort(d.Leaving)
 		if d.Preempts = e.preemptions(more); len(more) == 0 {
 			d.Outcome = Waits
@@ -229,7 +238,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 		d.Outcome = AdmittedByPreempting
 		d.Preempts = e.preemptions([]*preemption.Target{{WorkloadInfo: own.migrates, Reason: kueue.WorkloadEvictedByFlavorMigration, WorkloadCq: own.cq}})
 	case blocked:
-		d.Outcome, d.NotReady = Waits, own.waitsFor
+		d.Outcome, d.NotReady = Waits, e.nameAll(own.waitsFor)
 	default:
 		d.Outcome = outcomeFor(own.reason)
 		if own.cq != nil {
@@ -287,12 +296,21 @@ func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) (all, 
 	if mine.UID == "" {
 		mine.UID = "~" // not created yet: behind those of the same second
 	}
+	seen := map[*kueue.Workload]bool{} // families
+	own := e.headOf(w)
 	for _, o := range e.waitingIn(cq) {
-		if (o.Name != w.Name || o.Namespace != w.Namespace) && e.compare(o, &mine) < 0 {
-			all++
-			if !e.backoff[workload.Key(o)] {
-				first++
+		if (o.Name == w.Name && o.Namespace == w.Namespace) || e.compare(o, &mine) >= 0 {
+			continue
+		}
+		if h := e.headOf(o); h != o {
+			if seen[h] || h == own {
+				continue
 			}
+			seen[h] = true
+		}
+		all++
+		if !e.backoff[workload.Key(o)] {
+			first++
 		}
 	}
 	return all, first

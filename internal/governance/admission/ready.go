@@ -20,7 +20,7 @@ func (e *Engine) notReady() []string {
 	for _, key := range sortedKeys(e.store.workloads) {
 		w := e.store.workloads[key]
 		switch {
-		case w.Status.Admission == nil || !workload.HasActiveQuotaReservation(w):
+		case w.Status.Admission == nil || !workload.HasActiveQuotaReservation(w) || e.leads(w):
 		case workload.IsAdmitted(w) && (e.assumeReady || e.started[key] && apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadPodsReady) == nil):
 		case !apimeta.IsStatusConditionTrue(w.Status.Conditions, kueue.WorkloadPodsReady):
 			out = append(out, string(key))

@@ -24,6 +24,8 @@ func (e *Engine) reconcile(ctx context.Context, key workload.Reference) {
 	if w == nil || workloadfinish.IsFinished(w) {
 		return
 	}
+	e.lead(key)
+	w = e.store.workloads[key]
 	if !workload.IsActive(w) {
 		e.verdicts[key] = verdict{kueue.WorkloadDeactivated, "The workload is deactivated"}
 		if !workloadevict.IsEvicted(w) || workload.HasQuotaReservation(w) || w.Status.RequeueState != nil {
@@ -136,14 +138,14 @@ func (e *Engine) reconcileReserved(ctx context.Context, key workload.Reference) 
 	lq := e.store.queueOf(w)
 	cq := e.store.cqs[string(w.Status.Admission.ClusterQueue)]
 	c := e.writable(key)
-	changed := cq != nil && e.syncChecks(c, cq)
+	changed := cq != nil && !e.leads(w) && e.syncChecks(c, cq)
 	if workload.SyncAdmittedCondition(c, e.now()) {
 		changed = true
 	}
 	if changed {
 		e.store.put(c)
 		e.count(e.adjusted(ctx, c))
-		if workload.IsAdmitted(c) && !workload.IsAdmitted(w) {
+		if workload.IsAdmitted(c) && !workload.IsAdmitted(w) && !e.leads(w) {
 			e.settleUse(c)
 		}
 	}

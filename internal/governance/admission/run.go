@@ -57,6 +57,9 @@ func (e *Engine) run(ctx context.Context, maxCycles int, t *Timeline) error {
 		for _, ev := range events {
 			ev.Cycle = t.Cycles
 			key := workload.NewReference(ev.Namespace, ev.Name)
+			if !e.translate(&ev) {
+				continue
+			}
 			if ev.Kind == EventPending || ev.Kind == EventSkipped {
 				if reported[key] == string(ev.Kind)+ev.Message {
 					continue
@@ -88,10 +91,13 @@ func (e *Engine) beforeRun(ctx context.Context) {
 	for _, key := range sortedKeys(e.backoff) {
 		e.allowRequeue(ctx, key)
 	}
+	e.wakeFamilies()
+	e.follow(ctx)
 	if !e.keep {
 		for _, w := range e.Evicting() {
 			e.endEviction(ctx, w)
 		}
+		e.follow(ctx)
 	}
 	e.flush(ctx)
 	e.requeue(ctx)
@@ -106,7 +112,7 @@ func (e *Engine) KeepEvictions() { e.keep = true }
 func (e *Engine) Evicting() []*kueue.Workload {
 	var out []*kueue.Workload
 	for _, key := range sortedKeys(e.store.workloads) {
-		if w := e.store.workloads[key]; evicting(w) {
+		if w := e.store.workloads[key]; evicting(w) && e.parentOf(w) == nil {
 			out = append(out, w)
 		}
 	}
@@ -123,6 +129,7 @@ func (e *Engine) EndEviction(ctx context.Context, namespace, name string) {
 	if w := e.store.workloads[workload.NewReference(namespace, name)]; w != nil && evicting(w) {
 		e.touch()
 		e.endEviction(ctx, w)
+		e.follow(ctx)
 		e.flush(ctx)
 		e.requeue(ctx)
 	}
@@ -238,6 +245,7 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 			events = append(events, more...)
 		}
 	}
+	changed = e.follow(ctx) || changed
 	e.flush(ctx)
 	e.requeue(ctx)
 	return events, changed, nil

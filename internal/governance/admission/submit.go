@@ -58,6 +58,9 @@ func (e *Engine) submitOnce(ctx context.Context, key workload.Reference) (preemp
 	if w == nil || workload.HasQuotaReservation(w) {
 		return false, nil
 	}
+	if e.leads(w) {
+		return e.submitFamily(ctx, w)
+	}
 	if _, done := e.notQueued(ctx, w); done {
 		return false, nil
 	}
@@ -73,9 +76,32 @@ func (e *Engine) submitOnce(ctx context.Context, key workload.Reference) (preemp
 	own.ClusterQueue = name
 	e.cycle++
 	e.decide(ctx, append(e.rivals(ctx, snap, name, key), own), snap, false, own)
-	if own.fate == admitted {
+	switch own.fate {
+	case admitted:
 		ev := e.event(own)
 		e.admit(ctx, own, &ev)
+	case gated: // until its gate opens
+		e.queues.DeleteWorkload(e.log, key)
+		e.putBack(ctx, own)
 	}
 	return own.fate == preempting, nil
+}
+
+// submitFamily does the same with the variants of a workload, as [Engine.Probe] tries them.
+func (e *Engine) submitFamily(ctx context.Context, parent *kueue.Workload) (preempts bool, err error) {
+	for _, v := range e.ordered(parent) {
+		key := workload.Key(v)
+		for range 2 { // again after its gate has opened
+			if preempts, err = e.submitOnce(ctx, key); preempts || err != nil {
+				return preempts, err
+			}
+			if !e.follow(ctx) {
+				break
+			}
+		}
+		if v := e.store.workloads[key]; v == nil || workload.HasQuotaReservation(v) {
+			return false, nil
+		}
+	}
+	return false, nil
 }

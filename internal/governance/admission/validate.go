@@ -136,7 +136,7 @@ func (e *Engine) unmodelled() []Warning {
 		if e.ordersByUse(cq) {
 			ordered = append(ordered, name)
 		}
-		if e.variants(cq) {
+		if cq.Spec.ConcurrentAdmissionPolicy != nil && !variantsOn() && e.byUse == nil {
 			concurrent = append(concurrent, name)
 		}
 	}

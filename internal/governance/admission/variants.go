@@ -15,7 +15,7 @@ import (
 )
 
 // Concurrent admission: Kueue makes a variant of a workload for each flavor. This file follows what the scheduler does
-// with variants. The controller that makes, deactivates and ungates them is not followed.
+// with variants; concurrent.go follows the controller that makes, deactivates and ungates them.
 
 // preferred returns the place of a variant's flavor in its queue, from 0; -1 if it has none.
 func preferred(w *kueue.Workload, cq *schdcache.ClusterQueueSnapshot) int {

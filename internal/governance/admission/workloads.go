@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,7 @@ import (
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	"sigs.k8s.io/kueue/pkg/util/api"
 	"sigs.k8s.io/kueue/pkg/workload"
+	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 )
@@ -52,6 +54,13 @@ func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
 	e.release(key, w)
 	e.wakeQueueOf(w)
 	e.queues.DeleteAndForgetWorkload(e.log, key)
+	if concurrentadmission.IsParent(w) { // which owns its variants
+		for _, v := range sortedKeys(e.store.variants[w.Namespace+"/"+uidOf(w)]) {
+			ns, name, _ := strings.Cut(string(v), "/")
+			_ = e.Remove(ctx, ns, name)
+		}
+	}
+	e.follow(ctx)
 	e.requeue(ctx)
 	return nil
 }
@@ -87,7 +96,7 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 		}
 	case workload.HasQuotaReservation(w) && w.Status.Admission != nil:
 		e.queues.DeleteWorkload(e.log, key)
-		if !e.count(e.adjusted(ctx, w)) {
+		if !e.count(e.adjusted(ctx, w)) && !e.leads(w) {
 			e.uncount(string(w.Status.Admission.ClusterQueue), string(key))
 		}
 		if old != nil && old.Status.Admission != nil && !sameHold(old, w) {
@@ -297,6 +306,7 @@ func (e *Engine) setCondition(w *kueue.Workload, kind, reason, message string, s
 // allows a preempted workload to be queued again. preempted is the preemption
 // reason, empty for another eviction. w is changed and stored.
 func (e *Engine) evict(w *kueue.Workload, reason, message, preempted string) {
+	e.evictParent(w)
 	now, key := e.now(), workload.Key(w)
 	held := w.Status.Admission
 	if preempted != "" {
@@ -309,6 +319,9 @@ func (e *Engine) evict(w *kueue.Workload, reason, message, preempted string) {
 	w.Status.ClusterName, w.Status.NominatedClusterNames, w.Status.UnhealthyNodes = nil, nil, nil
 	for i := range w.Status.AdmissionChecks {
 		resetCheck(&w.Status.AdmissionChecks[i], now)
+	}
+	if workload.BlockedOnPreemptionGatesCondition(w) != nil {
+		e.setCondition(w, kueue.WorkloadBlockedOnPreemptionGates, reason, message, false)
 	}
 	for i := range w.Status.PreemptionGates {
 		w.Status.PreemptionGates[i].Position = kueue.PreemptionGatePositionClosed
