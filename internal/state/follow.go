@@ -329,6 +329,7 @@ func (f *follower) changed(now time.Time) *State {
 	for _, refresh := range f.refresh {
 		refresh(&f.out)
 	}
+	f.out.Workloads = withoutVariants(f.out.Workloads)
 	if f.newJobs {
 		f.newJobs = false
 		f.out.Jobs = slices.DeleteFunc(slices.Concat(f.jobs...), func(j Job) bool { return !Counts(j) })

@@ -39,6 +39,7 @@ func Load(ctx context.Context, c *kube.Client, w Want, now time.Time) (*State, e
 		return nil, err
 	}
 	l.out.Jobs, l.out.Missing, l.out.Fallback = slices.Concat(jobs...), l.r.Missing(), l.r.Fallback()
+	l.out.Workloads = withoutVariants(l.out.Workloads)
 	return l.out, nil
 }
 

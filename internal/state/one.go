@@ -67,13 +67,18 @@ func FollowJobs(ctx context.Context, c *kube.Client, k kinds.Job, namespace stri
 	return follow(ctx, c, r, namespace, o, func(w *wireJob) Job { return w.job(k) }, f)
 }
 
-// FollowWorkloads is kube.Follow for workloads, pod sets included.
+// FollowWorkloads is kube.Follow for workloads, pod sets included, without variants (see withoutVariants).
 func FollowWorkloads(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions, f func(kube.Event[Workload]) error) error {
 	r, err := reader.Served(ctx, c, kinds.Workload)
 	if err != nil {
 		return err
 	}
-	return follow(ctx, c, r, namespace, o, (*wireWorkloadFull).workload, f)
+	return follow(ctx, c, r, namespace, o, (*wireWorkloadFull).workload, func(e kube.Event[Workload]) error {
+		if variantOf(&e.Object) != "" {
+			return nil
+		}
+		return f(e)
+	})
 }
 
 // FollowPods is kube.Follow for pods.
@@ -114,7 +119,8 @@ func ListPods(ctx context.Context, c *kube.Client, namespace string, o kube.List
 
 // ListWorkloads reads workloads, pod sets included.
 func ListWorkloads(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions) ([]Workload, error) {
-	return reader.List(ctx, c, kinds.Workload, namespace, o, (*wireWorkloadFull).workload)
+	all, err := reader.List(ctx, c, kinds.Workload, namespace, o, (*wireWorkloadFull).workload)
+	return withoutVariants(all), err
 }
 
 // ServedJobs returns the job kinds that the cluster serves, at the version it

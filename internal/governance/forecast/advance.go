@@ -14,6 +14,8 @@ import (
 type Later struct {
 	// Workloads are those that are left, as Kueue's decisions leave them.
 	Workloads map[key]*kueue.Workload
+	// Variants are those of Workloads, one for each flavor.
+	Variants []*kueue.Workload
 	// Ended have run to their end, Started were admitted on the way, by name.
 	Ended, Started []key
 	// NoEnd are workloads that hold quota and whose end is not known, by name: they still
@@ -36,7 +38,17 @@ func Advance(ctx context.Context, w World, o Options, until time.Time) (*Later, 
 		return nil, err
 	}
 	out := &Later{Workloads: map[key]*kueue.Workload{}}
-	for step := 0; len(r.due) > 0 && !r.due[0].at.After(until); step++ {
+	for step := 0; ; step++ {
+		if opens, ok := r.opens(); ok && !opens.After(until) {
+			r.now = opens
+			if err := r.schedule(ctx, 0); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if len(r.due) == 0 || r.due[0].at.After(until) {
+			break
+		}
 		batch := r.next(step)
 		if n := slices.IndexFunc(batch, func(e ending) bool { return e.at.After(until) }); n > 0 {
 			for _, e := range batch[n:] {
@@ -61,6 +73,7 @@ func Advance(ctx context.Context, w World, o Options, until time.Time) (*Later, 
 	for k := range r.objects {
 		if now := r.e.Stored(k.Namespace, k.Name); now != nil {
 			out.Workloads[k] = now
+			out.Variants = append(out.Variants, r.e.Variants(k.Namespace, k.Name)...)
 		}
 		if r.running[k] && !dated[k] && !r.o.Held[k] {
 			out.NoEnd = append(out.NoEnd, k)

@@ -201,7 +201,8 @@ func newTree(w World, targets []*kueue.Workload) *tree {
 			t.roots[q] = "queue " + q
 		}
 	}
-	for _, o := range w.Objects {
+	objects, _ := admission.TakeVariants(w.Objects)
+	for _, o := range objects {
 		if wl, ok := o.(*kueue.Workload); ok {
 			if inputs.Reserves(wl) {
 				t.running++
@@ -236,7 +237,8 @@ func (t *tree) firsts(w World, n int) func(client.Object) bool {
 		return nil
 	}
 	queues := map[string][]*kueue.Workload{}
-	for _, o := range w.Objects {
+	objects, _ := admission.TakeVariants(w.Objects)
+	for _, o := range objects {
 		if wl, ok := o.(*kueue.Workload); ok && !inputs.Reserves(wl) {
 			queues[t.queueOf(wl)] = append(queues[t.queueOf(wl)], wl)
 		}

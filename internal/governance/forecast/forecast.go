@@ -225,10 +225,11 @@ func (w World) engine(ctx context.Context, now func() time.Time, keep func(clien
 	if err != nil {
 		return nil, err
 	}
-	objects := w.Objects
+	objects, variants := admission.TakeVariants(w.Objects)
 	if keep != nil {
 		objects = slices.DeleteFunc(slices.Clone(objects), func(o client.Object) bool { return !keep(o) })
 	}
+	objects = admission.AddVariants(objects, variants)
 	if err := e.Load(ctx, objects...); err != nil && w.Now == nil {
 		return nil, err
 	}

@@ -90,6 +90,13 @@ func (t *tree) run(ctx context.Context, p pass) (*forecastRun, error) {
 		return nil, err
 	}
 	for step := 0; len(r.started) < len(r.open) && !r.unsettled; step++ {
+		if opens, ok := r.opens(); ok && step < r.size.steps && opens.Sub(r.o.Now) <= r.o.Horizon {
+			r.now = opens
+			if err := r.schedule(ctx, 0); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		batch := r.next(step)
 		if len(batch) == 0 || step >= r.size.steps {
 			r.exhausted = len(batch) > 0
@@ -113,6 +120,12 @@ func (t *tree) run(ctx context.Context, p pass) (*forecastRun, error) {
 		}
 	}
 	return r, nil
+}
+
+// opens returns when Kueue lets a variant of a workload preempt, if that is before anything ends.
+func (r *forecastRun) opens() (time.Time, bool) {
+	at, ok := r.e.NextGate()
+	return at, ok && (len(r.due) == 0 || at.Before(r.due[0].at))
 }
 
 // end ends a batch: evictions under way, and running workloads, which are reported to ended.

@@ -62,7 +62,7 @@ func (in *Inputs) Unseen(queue string) Unseen {
 	}
 	tree := in.SameTree(queue)
 	waiting := 0
-	for _, w := range in.Workloads {
+	for _, w := range in.queued() {
 		if _, hidden := w.Labels[HiddenLabel]; hidden {
 			u.Holders = u.Holders || tree[string(w.Status.Admission.ClusterQueue)]
 			continue

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -63,6 +64,7 @@ type Inputs struct {
 	LocalQueues       []*kueue.LocalQueue
 	Workloads         []*kueue.Workload // those that have not finished
 	FinishedWorkloads []*kueue.Workload // only when asked for
+	Variants          []*kueue.Workload // of Workloads, one for each flavor: see concurrent admission
 
 	Manager Manager
 	// KueueVersion is the version of the cluster's Kueue ("v0.19.2"), "" when not known.
@@ -124,6 +126,7 @@ func (in *Inputs) Objects() []client.Object {
 	out = add(out, in.ClusterQueues)
 	out = add(out, in.LocalQueues)
 	out = add(out, in.Workloads)
+	out = admission.AddVariants(out, in.Variants)
 	return add(out, in.hiddenNamespaces())
 }
 

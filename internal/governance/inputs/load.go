@@ -66,7 +66,10 @@ func (l *loader) run(ctx context.Context) (*Inputs, error) {
 // workloads reads the workloads and tells the finished ones apart.
 func (l *loader) workloads(ctx context.Context) {
 	shared := lists{}
-	for _, w := range list(ctx, l, kinds.Workload, workload) {
+	all := list(ctx, l, kinds.Workload, workload)
+	all, l.out.Variants = admission.SplitVariants(all)
+	l.out.Variants = slices.DeleteFunc(l.out.Variants, finished)
+	for _, w := range all {
 		shared.share(w)
 		switch {
 		case !finished(w):

@@ -150,7 +150,7 @@ const HiddenLabel = kinds.OwnPrefix + "hidden-usage"
 func (l *loader) hiddenUsage() {
 	in := l.out
 	seen := map[kueue.ClusterQueueReference]quota.Usage{}
-	for _, w := range in.Workloads {
+	for _, w := range in.queued() {
 		if w.Status.Admission == nil || admission.CheckWorkload(w) != nil { // nobody counts a faulty one
 			continue
 		}

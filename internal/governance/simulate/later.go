@@ -44,7 +44,7 @@ func (w World) later(ctx context.Context, a Ahead, held map[types.NamespacedName
 	if err != nil {
 		return w, nil, &Error{Code: InvalidRules, Err: err}
 	}
-	got, err := forecast.Advance(ctx, forecast.World{Config: w.Config, Objects: w.Objects, Finished: a.Finished, Now: present},
+	got, err := forecast.Advance(ctx, forecast.World{Config: w.Config, Objects: admission.AddVariants(w.Objects, w.variants), Finished: a.Finished, Now: present},
 		forecast.Options{Now: w.Now, Assume: a.Assume, Deadline: a.Deadline, Horizon: a.At.Sub(w.Now), Held: held}, a.At)
 	if err != nil {
 		return w, nil, &Error{Code: NotRun, Err: err}
@@ -113,6 +113,6 @@ func (w World) at(now time.Time, got *forecast.Later) World {
 		}
 		objects = append(objects, o)
 	}
-	w.Objects, w.Now, w.started = objects, now, started
+	w.Objects, w.variants, w.Now, w.started = objects, got.Variants, now, started
 	return w
 }

@@ -182,6 +182,7 @@ type Options struct {
 
 // Run changes the world and compares before and after.
 func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, error) {
+	w = w.joined()
 	given := w
 	var later *Later
 	if o.Ahead != nil && !o.Ahead.At.IsZero() {

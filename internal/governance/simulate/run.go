@@ -30,7 +30,8 @@ type result struct {
 	cycles   []Cycle
 	settled  bool
 	count    int       // scheduling cycles
-	now      time.Time // the clock, which only ends of evictions move
+	now      time.Time // the clock, which ends of evictions and gates of variants move
+	opened   int       // gates
 	takes    time.Duration
 	evicting []types.NamespacedName // evictions in progress before the run
 	loop     *Loop
@@ -38,6 +39,7 @@ type result struct {
 	warnings []admission.Warning
 	idle     map[string]state.Condition   // Active conditions of ClusterQueues that admit nothing
 	quota    *quota.Report                // see report
+	variants []*kueue.Workload            // of all workloads, after the run
 	teams    map[string]*TeamState        // see teamStates
 	rank     map[types.NamespacedName]int // see sortByReservation
 }
@@ -97,7 +99,7 @@ func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 		r.add(t.Events)
 		r.count += t.Cycles
 		if r.settled = t.Settled; r.settled {
-			if r.endEvictions(ctx, e) || e.AssumeReady() {
+			if r.endEvictions(ctx, e) || e.AssumeReady() || r.openGate(e) {
 				continue
 			}
 			return nil
@@ -135,6 +137,16 @@ func (r *result) endEvictions(ctx context.Context, e *admission.Engine) bool {
 		e.EndEviction(ctx, w.Namespace, w.Name)
 	}
 	return len(list) > 0
+}
+
+// openGate advances the clock to when Kueue lets another variant of a workload preempt, and reports whether there is one.
+func (r *result) openGate(e *admission.Engine) bool {
+	at, ok := e.NextGate()
+	if ok = ok && r.opened < maxCycles; ok {
+		r.opened++
+		r.now = at
+	}
+	return ok
 }
 
 // endOf is when the pods of a workload that is being evicted have ended.
@@ -243,6 +255,7 @@ func (r *result) read(e *admission.Engine) {
 		if now == nil {
 			continue
 		}
+		r.variants = append(r.variants, e.Variants(k.Namespace, k.Name)...)
 		s := r.stateOf(now)
 		if s.ClusterQueue == "" {
 			s.ClusterQueue = queues[types.NamespacedName{Namespace: w.Namespace, Name: string(w.Spec.QueueName)}]
@@ -301,6 +314,7 @@ func (r *result) settledWorld() World {
 		}
 		left[k.Namespace+"/"+r.jobName(k.Namespace, k.Name)] = false
 	}
+	w.variants = r.variants
 	w.Objects = make([]client.Object, 0, len(r.world.Objects))
 	for _, o := range r.world.Objects {
 		switch o := o.(type) {

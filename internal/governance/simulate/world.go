@@ -35,7 +35,8 @@ type World struct {
 	// NoPods reports that the pods are unknown, so nodes do not count.
 	NoPods bool
 
-	started map[types.NamespacedName]bool // workloads that got quota in a simulation and have no pods
+	started  map[types.NamespacedName]bool // workloads that got quota in a simulation and have no pods
+	variants []*kueue.Workload             // of the workloads of Objects, one for each flavor
 }
 
 // engine makes an engine of the world. Objects that cannot be right are left out;
@@ -46,7 +47,15 @@ func (w World) engine(ctx context.Context, now func() time.Time) (e *admission.E
 	if e, err = admission.New(cfg); err != nil {
 		return nil, nil, &Error{Code: InvalidRules, Err: err}
 	}
-	return e, e.Load(ctx, w.Objects...), nil
+	return e, e.Load(ctx, admission.AddVariants(w.Objects, w.variants)...), nil
+}
+
+// joined returns the world with its variants apart: a job is one workload.
+func (w World) joined() World {
+	var variants []*kueue.Workload
+	w.Objects, variants = admission.TakeVariants(w.Objects)
+	w.variants = append(w.variants[:len(w.variants):len(w.variants)], variants...)
+	return w
 }
 
 // change makes the changes. The objects of w are not changed.

@@ -11,10 +11,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/core/indexer"
+	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 )
 
 // api is the part of an API server the scheduler needs. Preemptions are issued
@@ -30,6 +32,8 @@ type api struct {
 	deviceClasses []*resourcev1.DeviceClass
 	templates     map[client.ObjectKey]*resourcev1.ResourceClaimTemplate
 	patched       []change
+	answers       bool        // a patch returns the whole object
+	clock         clock.Clock // where it creates objects
 }
 
 func (a *api) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
@@ -44,6 +48,7 @@ func (a *api) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ 
 	case *kueue.Workload:
 		if w := a.workloads[key]; w != nil {
 			w.DeepCopyInto(o)
+			o.SetGroupVersionKind(kueue.SchemeGroupVersion.WithKind("Workload")) // as a cache does
 			return nil
 		}
 	case *nodev1.RuntimeClass:
@@ -93,7 +98,7 @@ func (a *api) List(_ context.Context, list client.ObjectList, opts ...client.Lis
 		}
 	case *kueue.WorkloadList:
 		for _, w := range a.workloads {
-			set := fields.Set{indexer.WorkloadQueueKey: string(w.Spec.QueueName)}
+			set := fields.Set{indexer.WorkloadQueueKey: string(w.Spec.QueueName), indexer.OwnerReferenceUID: string(concurrentadmission.GetParentWorkloadUID(w))}
 			if (o.Namespace == "" || o.Namespace == w.Namespace) && o.FieldSelector.Matches(set) {
 				l.Items = append(l.Items, *w.DeepCopy())
 			}
@@ -128,5 +133,8 @@ func (s statusWriter) Patch(_ context.Context, obj client.Object, _ client.Patch
 	w.Status.ReclaimablePods = reclaimable
 	s.a.workloads[key] = w
 	s.a.patched = append(s.a.patched, change{old, w})
+	if s.a.answers {
+		w.DeepCopyInto(patch)
+	}
 	return nil
 }

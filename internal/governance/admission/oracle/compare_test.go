@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +15,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
+	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 	"sigs.k8s.io/kueue/pkg/workloadslicing"
@@ -29,6 +31,7 @@ type side interface {
 	pass(client.ObjectKey) // all admission checks of a workload become ready
 	node(nodeEvent)
 	end(client.ObjectKey) // the pods of a workload that is being evicted end
+	wait(time.Duration)
 	workload(client.ObjectKey) *kueue.Workload
 }
 
@@ -42,6 +45,7 @@ type cycle struct {
 	nodes    []nodeEvent
 	ended    []client.ObjectKey
 	finished []client.ObjectKey
+	waited   time.Duration
 }
 
 // nodeEvent is a node that fails or is ready again. Kueue's node controller notes it in the status of the workloads.
@@ -151,7 +155,7 @@ func record(in *input, s side, seen *effects) []cycle {
 	var keys []client.ObjectKey
 	for _, o := range in.objects() {
 		if w, ok := o.(*kueue.Workload); ok {
-			keys = append(keys, client.ObjectKeyFromObject(w))
+			keys = append(append(keys, client.ObjectKeyFromObject(w)), in.members(w)...)
 		}
 	}
 	remove := func(k client.ObjectKey) {
@@ -165,7 +169,7 @@ func record(in *input, s side, seen *effects) []cycle {
 		for ; len(late) > 0 && r.IntN(3) > 0; late = late[1:] {
 			c.arrived = append(c.arrived, late[0])
 			s.arrive(late[0].DeepCopy())
-			keys = append(keys, client.ObjectKeyFromObject(late[0]))
+			keys = append(append(keys, client.ObjectKeyFromObject(late[0])), in.members(late[0])...)
 			arrived = append(arrived, late[0])
 		}
 		// The job controller deletes old slices that do not run.
@@ -213,11 +217,20 @@ func record(in *input, s side, seen *effects) []cycle {
 				s.node(ev)
 			}
 		}
-		if len(running) > 0 && (!c.outcome.worked || r.IntN(4) == 0) {
-			k := running[r.IntN(len(running))]
+		jobs := slices.DeleteFunc(running, in.isMember) // the variants of a job go with it
+		if len(jobs) > 0 && (!c.outcome.worked || r.IntN(4) == 0) {
+			k := jobs[r.IntN(len(jobs))]
 			c.finished = append(c.finished, k)
+			gone := in.members(s.workload(k))
 			s.finish(k)
 			remove(k)
+			for _, m := range gone {
+				remove(m)
+			}
+		}
+		if in.concurrent && r.IntN(3) == 0 {
+			c.waited = time.Duration(1+r.IntN(6)) * time.Minute
+			s.wait(c.waited)
 		}
 		out = append(out, c)
 	}
@@ -268,6 +281,9 @@ func follow(run []cycle, s side) replay {
 		}
 		for _, k := range c.finished {
 			s.finish(k)
+		}
+		if c.waited > 0 {
+			s.wait(c.waited)
 		}
 	}
 	return out
@@ -389,7 +405,13 @@ func describe(w *kueue.Workload) status {
 		messages = append(messages, fmt.Sprintf("%s %q", c.Type, c.Message))
 	}
 	for _, c := range w.Status.AdmissionChecks {
+		if concurrentadmission.IsVariant(w) && !workload.HasQuotaReservation(w) {
+			break // Kueue lists them earlier than the engine
+		}
 		parts = append(parts, fmt.Sprintf("check %s=%s", c.Name, c.State))
+	}
+	for _, g := range w.Status.PreemptionGates {
+		parts = append(parts, fmt.Sprintf("gate %s=%s", g.Name, g.Position))
 	}
 	slices.Sort(parts)
 	slices.Sort(messages)

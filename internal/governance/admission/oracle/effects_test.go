@@ -14,6 +14,7 @@ import (
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/workload"
+	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 )
@@ -34,11 +35,14 @@ const (
 	failedNodes     = "failed nodes"
 	underWay        = "evictions under way"
 	resourceClaims  = "resource claims"
-	otherGates      = "other gates"
+
+	concurrentAdmission = "concurrent admission"
+
+	otherGates = "other gates"
 )
 
 // everyKind has all of them.
-var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, pastUse, podOverhead, delayedTopology, failedNodes, underWay, resourceClaims, otherGates}
+var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, pastUse, podOverhead, delayedTopology, failedNodes, underWay, resourceClaims, concurrentAdmission, otherGates}
 
 // kinds returns the kinds of an input.
 func (in *input) kinds() []string {
@@ -46,7 +50,7 @@ func (in *input) kinds() []string {
 	for name, on := range map[string]bool{
 		fairSharing: in.fair != nil, topology: in.tas, transformations: in.transformations != nil, excludedPrefix: len(in.excluded) > 0,
 		admissionChecks: in.checks, elasticSlices: in.elastic, resourceGroups: in.split, otherGates: in.gates != nil,
-		podOverhead: in.overhead, delayedTopology: in.delayed, failedNodes: in.failing, underWay: in.leaving, resourceClaims: in.claims, pastUse: in.byUse != nil, undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
+		podOverhead: in.overhead, delayedTopology: in.delayed, failedNodes: in.failing, underWay: in.leaving, resourceClaims: in.claims, concurrentAdmission: in.concurrent, pastUse: in.byUse != nil, undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
 	} {
 		if on {
 			out = append(out, name)
@@ -105,6 +109,8 @@ func (e *effects) change(in *input, before, now *kueue.Workload) {
 		if c := apimeta.FindStatusCondition(now.Status.Conditions, kueue.WorkloadPreempted); c != nil && c.Reason == kueue.InCohortFairSharingReason {
 			e.of[fairSharing]++
 		}
+	case has && !had && concurrentadmission.IsParent(now):
+		e.of[concurrentAdmission]++
 	case has && !had:
 		e.admissions++
 		e.admission(in, now)

@@ -44,10 +44,12 @@ type input struct {
 	excluded        []string
 	undeclared      config.QuotaCheckStrategy
 	checks, elastic bool
-	delayed         bool // admission checks of ProvisioningRequests delay the place in the topology
-	failing         bool // nodes fail and come back
-	leaving         bool // evictions are under way
-	claims          bool // pods use devices of claim templates, or of a class by name
+	delayed         bool                // admission checks of ProvisioningRequests delay the place in the topology
+	failing         bool                // nodes fail and come back
+	leaving         bool                // evictions are under way
+	concurrent      bool                // some queues make variants of their workloads
+	families        map[string][]string // the flavors of those queues
+	claims          bool                // pods use devices of claim templates, or of a class by name
 	byUse           *config.AdmissionFairSharing
 	overhead        bool // of a runtime class
 	split           bool // cpu has flavors of its own
@@ -70,6 +72,9 @@ func newInput(seed int, full bool) *input {
 	in.elastic = seed%3 == 0 && !in.tas
 	in.split = seed%8 == 5
 	in.overhead = seed%9 == 7
+	if in.concurrent = seed%10 == 3; in.concurrent {
+		in.elastic, in.split, in.failing = false, false, false
+	}
 	if seed%6 == 4 {
 		in.byUse = &config.AdmissionFairSharing{UsageHalfLifeTime: metav1.Duration{Duration: time.Hour}, UsageSamplingInterval: metav1.Duration{Duration: 5 * time.Minute}}
 		if r.IntN(2) == 0 {
@@ -101,11 +106,14 @@ func newInput(seed int, full bool) *input {
 	case 6:
 		in.gates = map[string]bool{"MultiKueueOrchestratedPreemption": true}
 	}
-	in.leaving = seed%3 == 2 && !in.tas && !in.checks && in.transformations == nil && in.byUse == nil && in.gates == nil && in.undeclared == config.QuotaCheckBlockUndeclared
+	in.leaving = seed%3 == 2 && !in.tas && !in.checks && in.transformations == nil && in.byUse == nil && in.gates == nil && !in.concurrent && in.undeclared == config.QuotaCheckBlockUndeclared
 	in.claims = in.leaving && seed%2 == 1
 	list := in.generate(r)
 	if in.leaving {
 		leave(r, list)
+	}
+	if in.concurrent {
+		in.concurrently(list)
 	}
 	in.make = func() []client.Object {
 		out := make([]client.Object, len(list))
@@ -142,6 +150,9 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 	flavors := []string{"f0", "f1"}[:1+r.IntN(2)]
 	if in.gates["ConcurrentAdmission"] {
 		flavors = []string{"f0", "f1"}
+	}
+	if in.concurrent {
+		flavors = []string{"f0", "f1", "f2"}[:2+r.IntN(2)]
 	}
 	for i, f := range flavors {
 		rf := &kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: f}}

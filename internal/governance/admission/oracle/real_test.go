@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -32,6 +33,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/util/routine"
 	"sigs.k8s.io/kueue/pkg/util/wait"
 	"sigs.k8s.io/kueue/pkg/workload"
+	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 )
@@ -63,10 +65,13 @@ type real struct {
 
 	workloads *core.WorkloadReconciler // where pods use devices
 	backed    *dra.ExtendedResourceCache
+	families  *families // nil without concurrent admission
+	at        *time.Time
 }
 
 func newReal(in *input) *real {
-	r := &real{ctx: context.Background(), log: logr.Discard(), clock: frozen{}, backed: dra.NewExtendedResourceCache()}
+	at := ptr.To(now)
+	r := &real{ctx: context.Background(), log: logr.Discard(), clock: frozen{at: at}, at: at, backed: dra.NewExtendedResourceCache()}
 	r.api = &api{namespaces: map[string]*corev1.Namespace{}, workloads: map[client.ObjectKey]*kueue.Workload{},
 		clusterQueues: map[kueue.ClusterQueueReference]*kueue.ClusterQueue{}, localQueues: map[client.ObjectKey]*kueue.LocalQueue{},
 		templates: map[client.ObjectKey]*resourcev1.ResourceClaimTemplate{}}
@@ -83,6 +88,9 @@ func newReal(in *input) *real {
 	setAdmissionRoutineWrapper(r.sched, inline{})
 	if in.claims {
 		r.newWorkloads(store)
+	}
+	if in.concurrent {
+		r.newFamilies(store)
 	}
 	objects := in.objects()
 	for _, o := range objects {
@@ -122,6 +130,10 @@ func newReal(in *input) *real {
 				r.cache.AddOrUpdateWorkload(r.log, r.adjusted(o))
 				continue
 			}
+			if r.ofFamily(o) {
+				r.api.patched = append(r.api.patched, change{nil, o})
+				continue
+			}
 			must(r.enqueue(o))
 		case *resourcev1.DeviceClass:
 			r.api.deviceClasses = append(r.api.deviceClasses, o)
@@ -132,6 +144,7 @@ func newReal(in *input) *real {
 			r.api.templates[client.ObjectKeyFromObject(o)] = o
 		}
 	}
+	r.settle()
 	r.requeue(r.ctx)
 	return r
 }
@@ -171,7 +184,7 @@ func (r *real) step() (bool, map[client.ObjectKey]string) {
 			borrowed[client.ObjectKeyFromObject(p.now)] = r.borrowed(p.now, before)
 		}
 	}
-	patched := r.api.patched
+	patched := r.conflicts(r.api.patched)
 	r.api.patched = nil
 	slices.SortStableFunc(patched, func(a, b change) int { return cmp.Compare(workload.Key(a.now), workload.Key(b.now)) })
 	for _, evictions := range []bool{false, true} {
@@ -182,6 +195,7 @@ func (r *real) step() (bool, map[client.ObjectKey]string) {
 			}
 		}
 	}
+	r.settle()
 	r.requeue(r.ctx)
 	return true, borrowed
 }
@@ -194,7 +208,7 @@ func leaves(w *kueue.Workload) bool {
 // secondPass reports that some workload is in the queue for the second pass.
 func (r *real) secondPass() bool {
 	for _, w := range r.api.workloads {
-		if workload.NeedsSecondPass(w) {
+		if workload.NeedsSecondPass(w) && !concurrentadmission.IsParent(w) {
 			return true
 		}
 	}
@@ -226,6 +240,8 @@ func (r *real) borrowed(w *kueue.Workload, before *schdcache.Snapshot) string {
 func (r *real) react(p change) {
 	key := workload.Key(p.now)
 	switch {
+	case r.ofFamily(p.now):
+		r.tell(p)
 	case workloadfinish.IsFinished(p.now):
 		r.queues.DeleteWorkload(r.log, key)
 		r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, key, func() { _ = r.cache.DeleteWorkload(r.log, key) })
@@ -290,6 +306,13 @@ func (r *real) syncChecks(w *kueue.Workload) {
 // pass makes all admission checks of a workload ready.
 func (r *real) pass(key client.ObjectKey) {
 	w := passed(r.api.workloads[key])
+	if r.ofFamily(w) {
+		r.api.patched = append(r.api.patched, change{r.api.workloads[key], w})
+		r.api.workloads[key] = w
+		r.settle()
+		r.requeue(r.ctx)
+		return
+	}
 	workload.SyncAdmittedCondition(w, r.clock.Now())
 	admitted := workload.IsAdmitted(w) && !workload.IsAdmitted(r.api.workloads[key])
 	r.api.workloads[key] = w
@@ -335,6 +358,10 @@ func passed(old *kueue.Workload) *kueue.Workload {
 
 // arrive creates a workload.
 func (r *real) arrive(w *kueue.Workload) {
+	if r.ofFamily(w) {
+		r.appear(w)
+		return
+	}
 	r.api.workloads[client.ObjectKeyFromObject(w)] = w
 	must(r.enqueue(w))
 }
@@ -343,6 +370,11 @@ func (r *real) arrive(w *kueue.Workload) {
 func (r *real) finish(key client.ObjectKey) {
 	ref := workload.NewReference(key.Namespace, key.Name)
 	w := r.api.workloads[key]
+	if r.ofFamily(w) {
+		r.vanish(key)
+		r.requeue(r.ctx)
+		return
+	}
 	delete(r.api.workloads, key)
 	if r.byUse != nil {
 		r.queues.AfsUsageLedger.SubPenalty(utilqueue.KeyFromWorkload(w), queueafs.WorkloadReference(ref))
@@ -390,13 +422,16 @@ type noEvents struct{}
 
 func (noEvents) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
 
-// frozen is a clock that stands still: order then depends on creation times only.
-type frozen struct{ clock.RealClock }
+// frozen is a clock that stands still between cycles: order then depends on creation times only.
+type frozen struct {
+	clock.RealClock
+	at *time.Time
+}
 
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func (frozen) Now() time.Time { return now }
+func (f frozen) Now() time.Time { return *f.at }
 
 // AfterFunc does not wait: the second pass is in the next cycle.
 func (frozen) AfterFunc(_ time.Duration, f func()) clock.Timer { f(); return nil }
-func (frozen) Since(t time.Time) time.Duration                 { return now.Sub(t) }
+func (f frozen) Since(t time.Time) time.Duration               { return f.at.Sub(t) }
