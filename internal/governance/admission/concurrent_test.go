@@ -180,6 +180,9 @@ func TestFamilies(t *testing.T) {
 			if got := short(run(t, e)); got != c.events {
 				t.Errorf("%s, want %s", got, c.events)
 			}
+			if p := e.Pending("a"); len(p) > 0 && workload.HasQuotaReservation(e.Stored("a", "job-x")) {
+				t.Errorf("waiting after the run: %+v", p)
+			}
 			if got := households(e, "a/job-x"); got != c.after {
 				t.Errorf("%s, want %s", got, c.after)
 			}

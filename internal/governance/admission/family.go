@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
@@ -80,7 +81,8 @@ func (e *Engine) nameAll(keys []string) []string {
 	return slices.Compact(out)
 }
 
-// headsOf replaces variants by their parents. A parent has the place of its first variant.
+// headsOf replaces variants by their parents. A parent has the place of its first variant. One that has quota waits for
+// nothing: its other variants would only replace the one that runs.
 func (e *Engine) headsOf(list []*kueue.Workload) []*kueue.Workload {
 	if !variantsOn() {
 		return list
@@ -88,7 +90,7 @@ func (e *Engine) headsOf(list []*kueue.Workload) []*kueue.Workload {
 	out := make([]*kueue.Workload, 0, len(list))
 	seen := map[*kueue.Workload]bool{}
 	for _, w := range list {
-		if h := e.headOf(w); !seen[h] {
+		if h := e.headOf(w); !seen[h] && (h == w || !workload.HasQuotaReservation(h)) {
 			seen[h] = true
 			out = append(out, h)
 		}
@@ -164,7 +166,7 @@ func (e *Engine) translate(ev *Event) bool {
 // those that Kueue will make.
 func (e *Engine) family(w *kueue.Workload) []*kueue.Workload {
 	var known []*kueue.Workload
-	if stored := e.store.workloads[workload.Key(w)]; stored != nil {
+	if stored := e.store.workloads[workload.Key(w)]; stored != nil && equality.Semantic.DeepEqual(&stored.Spec, &w.Spec) {
 		known = e.Variants(w.Namespace, w.Name)
 	}
 	var out []*kueue.Workload
@@ -208,7 +210,7 @@ func (e *Engine) probeFamily(ctx context.Context, w *kueue.Workload) (Decision, 
 		switch {
 		case d.Outcome.Starts(), d.Reason == kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks:
 			return d, nil
-		case d.Outcome == Never && never == nil:
+		case d.Outcome == Never && (never == nil || never.Reason == kueue.WorkloadQuotaReservedReasonNoMatchingFlavor):
 			never = &d
 		case d.Outcome == Waits && waits == nil:
 			waits = &d

@@ -303,7 +303,7 @@ func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) (all, 
 			continue
 		}
 		if h := e.headOf(o); h != o {
-			if seen[h] || h == own {
+			if seen[h] || h == own || workload.HasQuotaReservation(h) {
 				continue
 			}
 			seen[h] = true

@@ -230,7 +230,7 @@ func TestNotModelled(t *testing.T) {
 	}{
 		"MultiKueue":           {`"admissionChecksStrategy":{"admissionChecks":[{"name":"remote"}]}`, "", false},
 		"AdmissionFairSharing": {`"admissionScope":{"admissionMode":"UsageBasedAdmissionFairSharing"}`, "", true},
-		"ConcurrentAdmission":  {`"concurrentAdmissionPolicy":{}`, "", false},
+		"ConcurrentAdmission":  {`"concurrentAdmissionPolicy":{}`, "", true},
 		"ResourceClaims":       {"", `"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"one"}]`, true},
 	} {
 		t.Run(want, func(t *testing.T) {

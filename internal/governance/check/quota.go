@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -64,6 +65,9 @@ func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workl
 	for _, key := range d.NotReady {
 		ns, name, _ := strings.Cut(key, "/")
 		q.WaitsForPods = append(q.WaitsForPods, ns+"/"+c.In.JobName(ns, name))
+	}
+	if !d.GateOpens.IsZero() {
+		q.PreemptsFrom = ptr.To(d.GateOpens.UTC())
 	}
 	if !d.Outcome.Starts() {
 		q.Status = StatusFailed

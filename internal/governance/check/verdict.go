@@ -259,6 +259,8 @@ type Quota struct {
 	// WaitsForPods are the jobs ("namespace/job") whose pods are not ready, where Kueue
 	// admits no job before they are (waitForPodsReady.blockAdmission).
 	WaitsForPods []string `json:",omitempty"`
+	// PreemptsFrom is when Kueue lets the job preempt others to start (Reason PreemptionGated).
+	PreemptsFrom *time.Time `json:",omitempty"`
 	// WaitsForEvicted are the jobs ("namespace/job") that Kueue is evicting already and whose
 	// pods have to end first.
 	WaitsForEvicted []string `json:",omitempty"`

@@ -135,6 +135,9 @@ func why(v *check.Verdict) string {
 	if v.Reason == kueue.WorkloadQuotaReservedReasonWaitingForPodsReady {
 		return podsFirst(v)
 	}
+	if from := v.Quota.PreemptsFrom; from != nil {
+		return "Kueue lets it preempt other jobs from " + from.Format("15:04:05 UTC") + " on (concurrent admission)"
+	}
 	if text := detailText(v, v.Detail); text != "" {
 		return text
 	}
