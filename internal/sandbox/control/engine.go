@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -121,7 +123,7 @@ func (s *sim) schedule(ctx context.Context) error {
 		return err
 	}
 	evicted := s.record(line)
-	for key := range s.loaded {
+	for _, key := range slices.SortedFunc(maps.Keys(s.loaded), store.Compare) {
 		w := e.Workload(key.Namespace, key.Name)
 		o := s.st.Get(kinds.Workload.FullName(), key.Namespace, key.Name)
 		if w == nil || o == nil {
@@ -133,7 +135,13 @@ func (s *sim) schedule(ctx context.Context) error {
 				return err
 			}
 		}
+		if s.parentOf(o) != nil {
+			continue // with its parent
+		}
 		if err := s.writeWorkload(o, w); err != nil {
+			return err
+		}
+		if err := s.writeVariants(e, key.Namespace, key.Name); err != nil {
 			return err
 		}
 	}
@@ -142,6 +150,7 @@ func (s *sim) schedule(ctx context.Context) error {
 
 // loadWorkloads replaces the engine's workloads with those in the store.
 func (s *sim) loadWorkloads(ctx context.Context, e *admission.Engine) error {
+	s.dropVariants()
 	there := map[store.Key]bool{}
 	var changed []client.Object
 	for _, o := range s.st.List(kinds.Workload.FullName(), "") {
@@ -253,7 +262,7 @@ func (s *sim) recordOne(o *store.Object, ev admission.Event) {
 			s.event(o, "Normal", "Admitted", fmt.Sprintf("Admitted by ClusterQueue %s, wait time since reservation was 0s", ev.ClusterQueue))
 		}
 	case admission.EventEvicted:
-		s.event(o, "Normal", "EvictedDueToNodeFailures", ev.Message)
+		s.event(o, "Normal", "EvictedDueTo"+ev.Reason, ev.Message)
 	case admission.EventPreempted:
 		s.event(o, "Normal", "Preempted", ev.Message)
 		s.event(o, "Normal", "EvictedDueToPreempted", ev.Message)

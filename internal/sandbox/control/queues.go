@@ -77,7 +77,7 @@ func (s *sim) writeQueues() error {
 func (s *sim) loads() (map[string]*load, map[store.Key]*load, error) {
 	cluster, local := map[string]*load{}, map[store.Key]*load{}
 	for _, o := range s.st.List(kinds.Workload.FullName(), "") {
-		if object.True(o.Map(), "Finished") {
+		if object.True(o.Map(), "Finished") || s.parentOf(o) != nil {
 			continue
 		}
 		lq := store.Key{Namespace: o.Namespace, Name: object.Text(o.Map(), "spec", "queueName")}
