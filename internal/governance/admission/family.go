@@ -123,7 +123,7 @@ func (e *Engine) Variants(namespace, name string) []*kueue.Workload {
 	return out
 }
 
-// offered returns the flavors of which a queue makes variants, in its order.
+// offered returns the flavors that a queue makes variants for, in its order.
 func offered(cq *kueue.ClusterQueue) []kueue.ResourceFlavorReference {
 	if cq == nil || len(cq.Spec.ResourceGroups) == 0 {
 		return nil
@@ -135,8 +135,8 @@ func offered(cq *kueue.ClusterQueue) []kueue.ResourceFlavorReference {
 	return out
 }
 
-// variantName returns the name that Kueue gives to a variant. The name of a parent ends with a hash; one that does not
-// would be too much for Kueue.
+// variantName returns the name that Kueue gives to a variant. Its function panics if the name of the parent does not end
+// with a hyphen and a hash, as Kueue's names do.
 func variantName(parent *kueue.Workload, flavor kueue.ResourceFlavorReference) string {
 	name := parent.Name
 	if !strings.Contains(name, "-") {

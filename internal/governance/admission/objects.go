@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -69,4 +71,19 @@ func AddVariants(objects []client.Object, variants []*kueue.Workload) []client.O
 		}
 	}
 	return out
+}
+
+// Queued returns the workloads that Kueue queues and whose quota it counts: variants in place of their workload.
+func Queued(workloads, variants []*kueue.Workload) []*kueue.Workload {
+	if len(variants) == 0 {
+		return workloads
+	}
+	parents := map[types.NamespacedName]bool{}
+	for _, v := range variants {
+		parents[parentKey(v)] = true
+	}
+	out := slices.DeleteFunc(slices.Clone(workloads), func(w *kueue.Workload) bool {
+		return parents[types.NamespacedName{Namespace: w.Namespace, Name: w.Name}]
+	})
+	return append(out, variants...)
 }

@@ -1,15 +1,12 @@
 package inputs
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -47,20 +44,8 @@ func (in *Inputs) Usage() map[string]quota.Usage {
 	return usage
 }
 
-// queued returns the workloads that Kueue queues and whose quota it counts: variants in place of their workload.
-func (in *Inputs) queued() []*kueue.Workload {
-	if len(in.Variants) == 0 {
-		return in.Workloads
-	}
-	have := map[types.NamespacedName]bool{}
-	for _, v := range in.Variants {
-		have[types.NamespacedName{Namespace: v.Namespace, Name: concurrentadmission.GetParentWorkloadName(v)}] = true
-	}
-	out := slices.DeleteFunc(slices.Clone(in.Workloads), func(w *kueue.Workload) bool {
-		return have[types.NamespacedName{Namespace: w.Namespace, Name: w.Name}]
-	})
-	return append(out, in.Variants...)
-}
+// queued returns the workloads that Kueue queues and whose quota it counts.
+func (in *Inputs) queued() []*kueue.Workload { return admission.Queued(in.Workloads, in.Variants) }
 
 // Reserves reports a workload that holds quota (Kueue's HasActiveQuotaReservation):
 // one that is finished or deactivated does not.
