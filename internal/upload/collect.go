@@ -121,8 +121,11 @@ func List(root *os.Root, maxBytes int64, maxFiles int) (Listing, error) {
 	sizes := map[string]int64{}
 	files := root.FS()
 	err := fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
+		if err != nil && fs.ValidPath(p) {
 			return err
+		}
+		if !fs.ValidPath(p) {
+			return &fs.PathError{Op: "open", Path: p, Err: errors.New("the name is not in UTF-8")}
 		}
 		parts := strings.Split(p, "/")
 		if p == "." {

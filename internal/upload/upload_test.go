@@ -2,6 +2,7 @@ package upload
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,19 @@ func paths(f Files) (out []string) {
 		out = append(out, file.Path)
 	}
 	return out
+}
+
+// A name that is not UTF-8, which an archive or a ConfigMap could change, is an error that names it.
+func TestListNames(t *testing.T) {
+	root := folder(t, map[string]string{"a.py": "1"})
+	bad := "b\xff\xfe"
+	if err := os.WriteFile(filepath.Join(root.Name(), bad), nil, 0o600); err != nil {
+		t.Skip(err) // not every file system has such names
+	}
+	var file *fs.PathError
+	if _, err := List(root, MaxBytes, MaxFiles); !errors.As(err, &file) || file.Path != bad || file.Err.Error() != "the name is not in UTF-8" {
+		t.Error(err)
+	}
 }
 
 func TestCollect(t *testing.T) {

@@ -235,7 +235,7 @@ func (c *copying) upload(ctx context.Context) error {
 		c.Factory.Notef("warning: left out %s: neither a file, a folder nor a link", path)
 	})
 	if err != nil {
-		return errs.New("cannot copy "+c.from.Path, errs.FileReason(err)).WithCause(err)
+		return errs.New("cannot copy "+c.from.Path, c.reason(err)).WithCause(err)
 	}
 	stop := c.Show(ctx)
 	counts, err := transfer.Upload{Pod: c.Pod(ctx), Root: root, Entries: entries, To: dir, Progress: &c.Moved}.Copy(ctx)
@@ -302,5 +302,14 @@ func (c *copying) explained(ctx context.Context, err error) error {
 	case errors.As(err, &known):
 		return err
 	}
-	return errs.New(what, errs.FileReason(err)).WithCause(err)
+	return errs.New(what, c.reason(err)).WithCause(err)
+}
+
+// reason returns why a file of this machine cannot be read or written, with its name if it is one of several.
+func (c *copying) reason(err error) string {
+	var file *fs.PathError
+	if errors.As(err, &file) && (file.Path == filepath.Base(c.from.Path) || file.Path == filepath.Base(c.to.Path)) {
+		return errs.FileReason(err)
+	}
+	return podcopy.Reason(err)
 }

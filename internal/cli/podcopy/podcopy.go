@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podend"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/transfer"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -42,6 +44,15 @@ func (c *Copy) Pod(ctx context.Context) transfer.Pod {
 			c.Factory.Notef("warning: the connection to pod %s is lost; resuming after %s", c.Target.Pod.Name, Size(c.Moved.Done()))
 		},
 	}
+}
+
+// Reason returns why a file of a folder cannot be read, with its name.
+func Reason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) && path.Path != "." {
+		return path.Path + ": " + path.Err.Error()
+	}
+	return errs.FileReason(err)
 }
 
 // End returns the pod, to find out why it ended.

@@ -207,7 +207,7 @@ func explainedUpload(ctx context.Context, c *podcopy.Copy, err error) error {
 	case errors.As(err, &known):
 		return err
 	}
-	return errs.New(what, errs.FileReason(err)).WithCause(err)
+	return errs.New(what, podcopy.Reason(err)).WithCause(err)
 }
 
 // examineClaim checks that the claim exists, and says where its access mode makes pods wait. It accepts a claim that the
@@ -317,6 +317,9 @@ func (r *run) attachClaim(object map[string]any) (made upload.Attached, note str
 
 // openUpload opens the folder of --upload.
 func openUpload(dir string) (*os.Root, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // opening a pipe waits for a writer
+		return nil, errs.Usagef("cannot upload %s: it is not a folder", dir)
+	}
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, errs.NotFoundf("cannot upload %s: no such folder", dir).WithCause(err)

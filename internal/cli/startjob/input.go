@@ -106,7 +106,7 @@ func uploadError(dir string, err error, maxBytes int64, maxFiles int) error {
 	case errors.Is(err, upload.ErrNothing):
 		return errs.Usagef("%s: the folder has no files to upload", what).WithCause(err)
 	}
-	return errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
+	return errs.New(what, podcopy.Reason(err)).WithCode(errs.Usage).WithCause(err)
 }
 
 // attach adds to the objects of a job what the template does not have: the record of its

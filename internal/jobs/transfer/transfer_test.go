@@ -285,6 +285,32 @@ func TestUploadCheck(t *testing.T) {
 	}
 }
 
+// Names that sha256sum escapes, or that look like options, are compared too, also below a relative folder.
+func TestUploadCheckNames(t *testing.T) {
+	from, pod := t.TempDir(), newPod(t)
+	root := open(t, from)
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("1")))
+	var entries []tarball.Entry
+	want := map[string]string{}
+	for _, name := range []string{"new\nline", `back\slash`, "-x", "*", " blank", "a b", "cr\r", `\n`} {
+		write(t, filepath.Join(from, name), []byte("1"))
+		more, err := tarball.List(root, name, name, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, want[name] = append(entries, more...), sum
+	}
+	for _, to := range []string{"/", "."} {
+		u := Upload{Pod: pod.pod(), Root: root, Entries: entries, To: to, Progress: &Progress{}}
+		if _, err := u.Copy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := u.Check(t.Context(), want); err != nil {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+}
+
 func TestParseLocation(t *testing.T) {
 	for text, want := range map[string]Location{
 		"a":             {"", "a"},

@@ -171,8 +171,14 @@ func (u Upload) arrived(ctx context.Context, entries []tarball.Entry, begun int)
 	return append(left, entries[len(sent):]...), nil
 }
 
-// place returns the path of an entry in the pod.
-func (u Upload) place(e tarball.Entry) string { return path.Join(u.To, e.Name) }
+// place returns the path of an entry in the pod. No program takes it for an option.
+func (u Upload) place(e tarball.Entry) string {
+	p := path.Join(u.To, e.Name)
+	if !path.IsAbs(p) {
+		p = "./" + p
+	}
+	return p
+}
 
 // hashes returns the SHA-256 of files in the pod, by path. Missing files have none.
 func (u Upload) hashes(ctx context.Context, files []tarball.Entry) (map[string]string, error) {
@@ -190,9 +196,15 @@ func (u Upload) hashes(ctx context.Context, files []tarball.Entry) (map[string]s
 	}
 	there := map[string]string{}
 	for line := range strings.Lines(out.String()) {
-		if sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
-			there[strings.TrimLeft(name, " *")] = sum
+		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if !ok || name == "" {
+			continue
 		}
+		name = name[1:]                                             // a second blank, or * for binary
+		if plain, escaped := strings.CutPrefix(sum, `\`); escaped { // as GNU coreutils writes names with these characters
+			sum, name = plain, strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r").Replace(name)
+		}
+		there[name] = sum
 	}
 	return there, nil
 }

@@ -193,7 +193,11 @@ func sha256sum(s *Shell, _ context.Context, args []string, std Streams) int {
 		if _, err := io.Copy(sum, in); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(std.Out, "%x  %s\n", sum.Sum(nil), name)
+		mark := ""
+		if strings.ContainsAny(name, "\\\n\r") { // as GNU coreutils does
+			mark, name = `\`, strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`).Replace(name)
+		}
+		_, err := fmt.Fprintf(std.Out, "%s%x  %s\n", mark, sum.Sum(nil), name)
 		return err
 	})
 }
