@@ -8,6 +8,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,6 +64,7 @@ var suite = []struct {
 	{"list-pods vit-huge -n hyperpod-ns-researchers -o json", false},
 	{"get-log vit-huge -n hyperpod-ns-researchers --tail 2 -o json", false},
 	{"wait-job dino-giant -n hyperpod-ns-researchers --for running --timeout 4s -o json", false},
+	{"wait-job dino-giant vit-huge -n hyperpod-ns-researchers --for running --timeout 4s -o json", false},
 	{"get-quota -o json", false},
 	{"get-queue --no-eta -o json", false},
 	{"simulate --remove-team interns -o json", false},
@@ -80,8 +83,23 @@ var suite = []struct {
 	{"start-job new --template smpv2-llama2 -n hyperpod-ns-interns", true},
 	{"cancel-job vit-huge -n hyperpod-ns-researchers --yes -o json", true},
 	{"patch-job suspend vit-huge -n hyperpod-ns-researchers -o json", true},
+	{"patch-job unsuspend vit-huge -n hyperpod-ns-researchers -o json", true},
 	{"patch-job priority dino-giant -n hyperpod-ns-researchers --priority training -o json", true},
 	{"create-template mine --from pytorch --team -n hyperpod-ns-interns -o name", true},
+	{"cancel-job vit-huge dino-giant -n hyperpod-ns-researchers --yes --wait --timeout 4s", true},
+	{"start-job -f testdata/several.yaml -n hyperpod-ns-interns", true},
+	{"start-job -f testdata/several.yaml -n hyperpod-ns-interns --dry-run -o json", false},
+	{"start-job -f testdata/podgroup.yaml -n hyperpod-ns-interns", true},
+	{"start-job new --template smpv2-llama2 -n hyperpod-ns-interns --upload testdata/code --upload-pvc shared --priority inference --timeout 6s", true},
+	{"governance apply -f ../../examples/teams.yaml --yes --backup none --timeout 4s", true},
+	{"governance check -f ../../examples/teams.yaml --live -o json", false},
+	{"get-usage -A -o json", false},
+	{"report -n hyperpod-ns-researchers -o json", false},
+	{"doctor -o json", false},
+	{"dashboard", false},
+	{"get-template team/mine -n hyperpod-ns-interns -o json", false},
+	{"list-instance-types -o json", false},
+	{"delete-template mine --yes -n hyperpod-ns-interns", false},
 }
 
 // codes are the exit codes that a command with a valid command line may have.
@@ -95,6 +113,12 @@ func TestSuite(t *testing.T) {
 	box, err := sandbox.Create(context.Background(), base, "enterprise", sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	claim := httptest.NewRequest(http.MethodPost, "/api/v1/namespaces/hyperpod-ns-interns/persistentvolumeclaims",
+		strings.NewReader(`{"metadata":{"name":"shared"},"spec":{"accessModes":["ReadWriteMany"],"resources":{"requests":{"storage":"1Gi"}}}}`))
+	answer := httptest.NewRecorder()
+	if box.ServeHTTP(answer, claim); answer.Code != http.StatusCreated {
+		t.Fatal(answer.Body)
 	}
 	file, err := os.ReadFile(base)
 	if err != nil {
@@ -202,13 +226,24 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url st
 	if n := chaos.Count("POST", "SageMaker.CreateCluster"); n > 1 {
 		report("%d clusters were created", n)
 	}
-	if created, removed := chaos.Count("POST", "/pytorchjobs"), chaos.Count("DELETE", "/pytorchjobs/new"); created-removed > 1 {
+	want := 0
+	if strings.HasPrefix(line, "start-job") && !strings.Contains(line, "--dry-run") {
+		want = 1
+		if strings.Contains(line, "several.yaml") {
+			want = 2
+		}
+	}
+	created, removed := chaos.Count("POST", "/pytorchjobs"), chaos.Count("DELETE", "/pytorchjobs/new")+chaos.Count("DELETE", "/pytorchjobs/one")+chaos.Count("DELETE", "/pytorchjobs/two")
+	if pods := chaos.Count("POST", "/hyperpod-ns-interns/pods"); pods > 2 {
+		report("%d pods were created", pods)
+	}
+	if created-removed > want {
 		report("%d jobs were created", created)
-	} else if strings.HasPrefix(line, "start-job") && !strings.Contains(line, "--dry-run") {
+	} else if want > 0 && !strings.Contains(line, "testdata/podgroup") {
 		switch {
-		case code == 0 && created != 1:
+		case code == 0 && created-removed != want:
 			report("success, and %d jobs were created", created)
-		case code != 0 && created-removed == 1 && !strings.Contains(stderr.String(), "cannot tell whether"):
+		case code != 0 && created-removed > 0 && !strings.Contains(line, "--wait") && !strings.Contains(stderr.String(), "cannot tell whether"):
 			report("a job was created, and the error does not report it")
 		}
 	}
