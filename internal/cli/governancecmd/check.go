@@ -14,8 +14,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/terraform"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -123,6 +125,9 @@ func runCheck(ctx context.Context, o *CheckOptions) error {
 		if err != nil {
 			return err
 		}
+		if err := nodesFailed(in.Missing); err != nil {
+			return err
+		}
 		if facts.Capacity = in.Instances(); facts.Capacity == nil {
 			f.Notef("note: quota is not checked against capacity: no permission to list nodes")
 		}
@@ -144,6 +149,16 @@ func runCheck(ctx context.Context, o *CheckOptions) error {
 		return silent(f, errs.No)
 	case doc.ErrorCount > 0:
 		return silent(f, errs.Failure)
+	}
+	return nil
+}
+
+// nodesFailed returns the error of a server that failed to list the nodes, which --live asks for. Without permission, the
+// rest is checked.
+func nodesFailed(missing []state.Missing) error {
+	nodes := slices.DeleteFunc(slices.Clone(missing), func(m state.Missing) bool { return m.Resource.Kind != kinds.Node.Kind })
+	if err := factory.Failures(nodes); err != nil {
+		return errs.Wrap(err, "cannot check the file against the nodes of the cluster").WithCode(errs.ExitOf(err))
 	}
 	return nil
 }
