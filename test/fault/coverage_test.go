@@ -72,7 +72,7 @@ func TestEveryCommand(t *testing.T) {
 	walk(root)
 	for path := range elsewhere {
 		if !known[path] {
-			t.Errorf("elsewhere has %s, which is no command", path)
+			t.Errorf("elsewhere has %s: unknown command", path)
 		}
 	}
 }
