@@ -19,6 +19,7 @@ var onAWS = []string{
 	"update-cluster-software research --yes",
 	"delete-cluster research --yes",
 	"reboot-cluster-nodes research i-0bbbbbbbbbbbbbbb2 --yes -o json",
+	"add-cluster-nodes research --group workers --count 1 --yes",
 	"governance export --cluster-name ml-prod",
 	"start-session research --group workers --command hostname",
 }

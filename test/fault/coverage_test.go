@@ -16,14 +16,13 @@ import (
 
 // elsewhere are the commands that no run of the matrices has, and why.
 var elsewhere = map[string]string{
-	"add-cluster-nodes":     "the requests of update-cluster, from the same package",
 	"check-cluster-nodes":   "the requests of reboot-cluster-nodes, from the same package",
 	"delete-cluster-nodes":  "the requests of reboot-cluster-nodes, from the same package",
 	"replace-cluster-nodes": "the requests of reboot-cluster-nodes, from the same package",
-	"get-token":             "signs a token without a request; gettoken has its own tests",
+	"get-token":             "signs a token; internal/cli/gettoken tests it",
 	"port-forward":          "TestForward",
 	"mcp":                   "runs the other commands",
-	"record":                "TestRecord of test/soak",
+	"record":                "TestSoak of test/soak runs it behind faults",
 	"open-console":          "opens a browser; its reads are those of get-job",
 	"completion":            "sends no request",
 	"config get":            "sends no request",
