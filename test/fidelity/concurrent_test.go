@@ -1,0 +1,160 @@
+package fidelity
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/test/cluster"
+)
+
+// variantJobs are submitted one after another to a queue with two flavors of 8 GPUs.
+var variantJobs = []struct {
+	job    job
+	want   admission.Outcome
+	flavor string
+	evicts string // another job
+}{
+	{job{team: "a", name: "first", gpus: 8, priority: 1}, admission.Admitted, "f", ""},
+	{job{team: "a", name: "second", gpus: 8, priority: 1}, admission.Admitted, "g", ""},
+	{job{team: "a", name: "third", gpus: 8, priority: 1}, admission.Waits, "", ""},
+	{job{team: "a", name: "huge", gpus: 9, priority: 1}, admission.Never, "", ""},
+	{job{team: "a", name: "high", gpus: 8, priority: 5}, admission.AdmittedByPreempting, "f", "first"},
+}
+
+// TestFidelityConcurrentAdmission: Kueue does with the variants of a job what the verdict on the job says.
+func TestFidelityConcurrentAdmission(t *testing.T) {
+	on := map[string]bool{"ConcurrentAdmission": true}
+	for _, mode := range []string{"TryPreferredFlavors", "RetainFirstAdmission"} {
+		t.Run(mode, func(t *testing.T) {
+			b := newBench(t, cluster.ForTest(t, cluster.Options{KueueFeatureGates: on, NoFairSharing: true, KueueOnly: true}), on)
+			eight := [3]string{"8", "", ""}
+			m := maker{scenario{name: mode, flavors: []flavor{{name: "f"}, {name: "g"}},
+				teams: []team{{name: "a", quota: map[string][3]string{"f": eight, "g": eight}, within: lower}}}, "v1beta2", "ca-" + strings.ToLower(mode[:3])}
+			b.makers = []maker{m}
+			if err := b.bed.ApplyObjects(t.Context(), priorities()...); err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range m.policy() {
+				if o["kind"] == "ClusterQueue" {
+					kinds.Set(o, object{"migration": object{"mode": mode}}, "spec", "concurrentAdmissionPolicy")
+				}
+				if err := b.create(o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := b.active(m); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range variantJobs {
+				d := b.verdictNow(m, c.job)
+				if d.Outcome != c.want || len(d.NotModelled) > 0 {
+					t.Errorf("%s: the verdict is %s %s %v", c.job.name, d.Outcome, d.Message, d.NotModelled)
+				}
+				if err := b.submit(m.batchJob(c.job), m.at("a")); err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
+				err := b.bed.WaitFor(ctx, "Kueue to do what the verdict says", func(ctx context.Context) error { return b.asFamily(ctx, m, c.job, c.flavor, c.evicts) })
+				cancel()
+				if err != nil {
+					t.Errorf("%s: %v", c.job.name, err)
+				}
+			}
+			in, err := inputs.Load(t.Context(), b.client, inputs.Options{}, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			in.Workloads = slices.DeleteFunc(in.Workloads, func(w *kueue.Workload) bool { return w.Namespace != m.at("a") })
+			if len(in.Workloads) != len(variantJobs) || len(in.Variants) < 2*len(variantJobs) {
+				t.Errorf("%d jobs and %d variants were read", len(in.Workloads), len(in.Variants))
+			}
+		})
+	}
+}
+
+// verdictNow reads the state as the product does, and asks about one job.
+func (b *bench) verdictNow(m maker, j job) admission.Decision {
+	b.t.Helper()
+	in, err := inputs.Load(b.t.Context(), b.client, inputs.Options{}, time.Now())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	cfg := in.Rules().Config
+	cfg.Gates = b.gates
+	e, err := admission.New(cfg)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := e.Load(b.t.Context(), in.Objects()...); err != nil {
+		b.t.Fatal(err)
+	}
+	raw, err := json.Marshal(m.workload(j))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	objs, err := admission.Decode(raw)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	d, err := e.Probe(b.t.Context(), objs[0].(*kueue.Workload))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return d
+}
+
+// asFamily returns how the workload of a job and its variants differ from a decision.
+func (b *bench) asFamily(ctx context.Context, m maker, j job, flavor, evicts string) error {
+	w, err := b.workloadOf(ctx, m, j)
+	if err != nil {
+		return err
+	}
+	var list struct{ Items []*kueue.Workload }
+	if err := b.bed.Get(ctx, "/apis/kueue.x-k8s.io/v1beta2/namespaces/"+m.at(j.team)+"/workloads", &list); err != nil {
+		return err
+	}
+	evaluated := 0
+	for _, v := range list.Items {
+		if concurrentadmission.GetParentWorkloadName(v) == w.Name && quotaOf(v).status != "" {
+			evaluated++
+		}
+	}
+	got := ""
+	if w.Status.Admission != nil {
+		for _, f := range w.Status.Admission.PodSetAssignments[0].Flavors {
+			got = string(f)
+		}
+	}
+	want := ""
+	if flavor != "" {
+		want = m.at(flavor)
+	}
+	switch {
+	case got != want:
+		return fmt.Errorf("its flavor is %q, not %q", got, want)
+	case flavor == "" && evaluated == 0: // Kueue skips a variant that equals one of another job
+		return errors.New("none of its variants was tried")
+	case evicts == "":
+		return nil
+	}
+	out, err := b.workloadOf(ctx, m, job{team: j.team, name: evicts})
+	if err != nil {
+		return err
+	}
+	if on, why := conditionOf(out, kueue.WorkloadEvicted); on != "True" || why != "VariantEvicted" || out.Status.Admission != nil {
+		return fmt.Errorf("%s: Evicted=%s %s", evicts, on, why)
+	}
+	return nil
+}
