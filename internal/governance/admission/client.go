@@ -42,6 +42,7 @@ type store struct {
 	second      map[workload.Reference]bool                       // those that need a second pass
 	variants    map[string]map[workload.Reference]bool            // by their family, see familyKey
 	touched     map[workload.Reference]bool                       // parents of families that changed, see follow
+	gated       map[workload.Reference]bool                       // parents of families in which a gate is to open
 
 	deviceClasses  map[string]*resourcev1.DeviceClass
 	claimTemplates map[string]*resourcev1.ResourceClaimTemplate // "namespace/name"
@@ -68,6 +69,7 @@ func newStore() *store {
 		second:      map[workload.Reference]bool{},
 		variants:    map[string]map[workload.Reference]bool{},
 		touched:     map[workload.Reference]bool{},
+		gated:       map[workload.Reference]bool{},
 
 		deviceClasses:  map[string]*resourcev1.DeviceClass{},
 		claimTemplates: map[string]*resourcev1.ResourceClaimTemplate{},

@@ -52,6 +52,8 @@ func (e *Engine) follow(ctx context.Context) (changed bool) {
 		return false
 	}
 	// A variant is deactivated when another one is admitted and activated when it is evicted, once each.
+	maps.Copy(e.store.touched, e.store.gated)
+	clear(e.store.gated)
 	for range 1000 {
 		if len(e.store.touched) == 0 {
 			break
@@ -120,7 +122,7 @@ func (e *Engine) followFamily(ctx context.Context, key workload.Reference) bool 
 	moved := e.deactivate(ctx, k)
 	moved = append(moved, e.activate(ctx, k)...)
 	changed = e.passAdmission(ctx, k) || changed || len(moved) > 0
-	changed = e.openGate(k) || changed
+	changed = e.openGate(ctx, k, false) || changed
 	for _, v := range moved {
 		e.reconcile(ctx, v)
 	}
@@ -358,10 +360,16 @@ func (e *Engine) passAdmission(ctx context.Context, k *kin) (changed bool) {
 	return true
 }
 
-// openGate lets the next variant preempt (selectVariantToOpenPreemptionGate).
-func (e *Engine) openGate(k *kin) bool {
-	candidate, at := e.nextGate(e.workloadsOf(k.variants))
+// openGate lets the next variant preempt (selectVariantToOpenPreemptionGate). The scheduler is faster than the controller:
+// it has tried the other variants by then. With now, the caller has tried them.
+func (e *Engine) openGate(ctx context.Context, k *kin, now bool) bool {
+	list := e.workloadsOf(k.variants)
+	candidate, at := e.nextGate(list)
 	if candidate == nil || at.After(e.now()) {
+		return false
+	}
+	if !now && e.anyQueued(ctx, list) {
+		e.store.gated[k.parent] = true
 		return false
 	}
 	w := e.writable(workload.Key(candidate))
@@ -371,6 +379,18 @@ func (e *Engine) openGate(k *kin) bool {
 	e.store.put(w)
 	e.enqueue(w)
 	return true
+}
+
+// anyQueued reports whether the scheduler will try some of the variants without a change.
+func (e *Engine) anyQueued(ctx context.Context, variants []*kueue.Workload) bool {
+	e.flush(ctx)
+	queued := map[workload.Reference]bool{}
+	for _, list := range e.queues.Dump() {
+		for _, key := range list {
+			queued[key] = true
+		}
+	}
+	return slices.ContainsFunc(variants, func(v *kueue.Workload) bool { return queued[workload.Key(v)] })
 }
 
 func (e *Engine) workloadsOf(keys []workload.Reference) []*kueue.Workload {

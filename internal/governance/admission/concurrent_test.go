@@ -132,9 +132,15 @@ func TestFamilies(t *testing.T) {
 			"1 Pending a/job-x; 2 Pending a/job-x", "pending, a100 pending, spare pending"},
 		"never": {try, "", nil, 99, Never, kueue.WorkloadQuotaReservedReasonExceedsMaxQuota, "", 0,
 			"1 Pending a/job-x; 2 Pending a/job-x", "pending, a100 pending, spare pending"},
-		// The gate of the first variant opens at once, before the next one is tried.
+		// The second variant starts. The gate of the first one opens once all were tried: the job moves.
 		"preempts": {try, "", []func(*fixture){full("low", "a100", -1)}, 8, AdmittedByPreempting, kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads, "a100", 1,
-			"1 Skipped a/job-x; 2 Preempting a/job-x; 2 Preempted b/low by a/job-x; 3 Admitted a/job-x; 3 Skipped b/low; 4 Admitted b/low",
+			"1 Skipped a/job-x; 2 Admitted a/job-x; 3 Preempting a/job-x; 3 Preempted b/low by a/job-x; 4 Preempting a/job-x; 4 Skipped b/low; 4 Evicted a/job-x by a/job-x; 5 Admitted a/job-x; 5 Admitted b/low",
+			"admitted, a100 admitted open, spare inactive evicted:FlavorMigration"},
+		// With this policy it stays where it started.
+		"preempts nobody": {retain, "", []func(*fixture){full("low", "a100", -1)}, 8, Admitted, "", "spare", 0,
+			"1 Skipped a/job-x; 2 Admitted a/job-x", "admitted, a100 inactive evicted:Deactivated, spare admitted"},
+		"preempts, both": {try, "", []func(*fixture){full("low", "a100", -1), full("other", "spare", -1)}, 8, AdmittedByPreempting, kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads, "a100", 1,
+			"1 Skipped a/job-x; 2 Skipped a/job-x; 3 Preempting a/job-x; 3 Preempted b/low by a/job-x; 4 Admitted a/job-x; 4 Skipped b/low; 5 Pending b/low",
 			"admitted, a100 admitted open, spare inactive evicted:Deactivated"},
 		// A second gate opens five minutes later.
 		"the second may preempt": {try, "", []func(*fixture){full("big", "a100", 9), full("low", "spare", -1)}, 8, AdmittedByPreempting, kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads, "spare", 1,

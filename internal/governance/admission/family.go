@@ -184,11 +184,17 @@ func (e *Engine) family(w *kueue.Workload) []*kueue.Workload {
 }
 
 // probeFamily answers for a workload with variants: what comes of them one after the other, in the order of their
-// flavors, before a gate opens for the length of its timeout. The first variant that starts decides; otherwise the first
+// flavors. A gate opens once all were tried. Then the first variant that needs it preempts, also in place of another one
+// that has started and has a worse flavor, unless the policy forbids that. If none starts, the reason is that of the first
 // whose gate opens later, or that can start later.
 func (e *Engine) probeFamily(ctx context.Context, w *kueue.Workload) (Decision, error) {
 	list := e.family(w)
-	var gated, waits, never *Decision
+	cq := e.store.cqs[string(e.store.queueOf(w).Spec.ClusterQueue)]
+	k := kin{cq: cq, flavors: offered(cq)}
+	retain, last := k.policyOf()
+	var starts, waits, never *Decision
+	var gated *kueue.Workload
+	var behind Decision // of gated
 	for _, v := range list {
 		if !workload.IsActive(v) {
 			continue
@@ -197,30 +203,43 @@ func (e *Engine) probeFamily(ctx context.Context, w *kueue.Workload) (Decision, 
 		if err != nil {
 			return d, err
 		}
-		if d.Reason == kueue.WorkloadAdmissionGated && workload.HasClosedPreemptionGate(v) {
-			opens := lastOpened(list)
-			if !opens.After(e.now()) {
-				return e.probeVariant(ctx, opened(v, e.now())) // before the next one is tried
-			}
-			d.Reason, d.GateOpens = kueue.PreemptionGated, opens
-			if gated == nil {
-				gated = &d
-			}
-		}
 		switch {
+		case d.Reason == kueue.WorkloadAdmissionGated && workload.HasClosedPreemptionGate(v):
+			if gated == nil {
+				gated, behind = v, d
+			}
+			continue
 		case d.Outcome.Starts(), d.Reason == kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks:
-			return d, nil
+			starts = &d
 		case d.Outcome == Never && (never == nil || never.Reason == kueue.WorkloadQuotaReservedReasonNoMatchingFlavor):
 			never = &d
 		case d.Outcome == Waits && waits == nil:
 			waits = &d
 		}
+		if starts != nil {
+			break
+		}
 	}
-	if d := cmp.Or(gated, waits, never); d != nil {
+	if gated != nil && starts != nil && starts.Outcome.Starts() {
+		if retain || last >= 0 && k.place(concurrentadmission.GetVariantFlavor(gated)) > last {
+			gated = nil
+		}
+	}
+	if gated != nil && (starts == nil || starts.Outcome.Starts()) {
+		opens := lastOpened(list)
+		if !opens.After(e.now()) {
+			return e.probeVariant(ctx, opened(gated, e.now()))
+		}
+		if starts == nil {
+			behind.Reason, behind.GateOpens = kueue.PreemptionGated, opens
+			return behind, nil
+		}
+	}
+	if d := cmp.Or(starts, waits, never); d != nil {
 		return *d, nil
 	}
 	return Decision{Outcome: Waits, Reason: kueue.WorkloadQuotaReservedReasonPendingEvaluation,
-		ClusterQueue: string(e.store.queueOf(w).Spec.ClusterQueue), Message: "No variant of the workload is active"}, nil
+		ClusterQueue: string(cq.Name), Message: "No variant of the workload is active"}, nil
 }
 
 // probeVariant is probe for one variant.

@@ -89,18 +89,28 @@ func (e *Engine) submitOnce(ctx context.Context, key workload.Reference) (preemp
 
 // submitFamily does the same with the variants of a workload, as [Engine.Probe] tries them.
 func (e *Engine) submitFamily(ctx context.Context, parent *kueue.Workload) (preempts bool, err error) {
+	list := e.ordered(parent)
+	for _, v := range list {
+		if preempts, err = e.submitOnce(ctx, workload.Key(v)); preempts || err != nil {
+			return preempts, err
+		}
+		if v := e.store.workloads[workload.Key(v)]; v == nil || workload.HasQuotaReservation(v) {
+			break
+		}
+	}
+	e.follow(ctx)
+	k := kin{parent: workload.Key(parent)}
+	for _, v := range list {
+		k.variants = append(k.variants, workload.Key(v))
+	}
+	if !e.openGate(ctx, &k, true) {
+		return false, nil
+	}
 	for _, v := range e.ordered(parent) {
-		key := workload.Key(v)
-		for range 2 { // again after its gate has opened
-			if preempts, err = e.submitOnce(ctx, key); preempts || err != nil {
+		if workload.IsAdmissible(v) && !workload.HasClosedPreemptionGate(v) {
+			if preempts, err = e.submitOnce(ctx, workload.Key(v)); preempts || err != nil {
 				return preempts, err
 			}
-			if !e.follow(ctx) {
-				break
-			}
-		}
-		if v := e.store.workloads[key]; v == nil || workload.HasQuotaReservation(v) {
-			return false, nil
 		}
 	}
 	return false, nil

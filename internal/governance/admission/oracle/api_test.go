@@ -34,6 +34,7 @@ type api struct {
 	patched       []change
 	answers       bool        // a patch returns the whole object
 	clock         clock.Clock // where it creates objects
+	busy          func(old, now *kueue.Workload) bool
 }
 
 func (a *api) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
@@ -131,6 +132,9 @@ func (s statusWriter) Patch(_ context.Context, obj client.Object, _ client.Patch
 	reclaimable := w.Status.ReclaimablePods
 	w.Status = *patch.Status.DeepCopy()
 	w.Status.ReclaimablePods = reclaimable
+	if s.a.busy != nil && s.a.busy(old, w) {
+		return errBusy
+	}
 	s.a.workloads[key] = w
 	s.a.patched = append(s.a.patched, change{old, w})
 	if s.a.answers {

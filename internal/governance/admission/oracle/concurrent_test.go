@@ -2,7 +2,9 @@ package oracle
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -24,6 +26,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	_ "sigs.k8s.io/kueue/pkg/controller/concurrentadmission" // go:linkname
+	controllerconsts "sigs.k8s.io/kueue/pkg/controller/constants"
 	"sigs.k8s.io/kueue/pkg/controller/core"
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
 	"sigs.k8s.io/kueue/pkg/util/expectations"
@@ -57,17 +60,18 @@ type families struct {
 	variants  *variantReconciler
 	// parents and members are to be reconciled.
 	parents, members map[client.ObjectKey]bool
+	later            map[client.ObjectKey]bool // parents whose gate does not open yet
 }
 
 // newFamilies sets the controllers up.
 func (r *real) newFamilies(store *expectations.Store) {
-	f := &families{parents: map[client.ObjectKey]bool{}, members: map[client.ObjectKey]bool{}}
+	f := &families{parents: map[client.ObjectKey]bool{}, members: map[client.ObjectKey]bool{}, later: map[client.ObjectKey]bool{}}
 	f.workloads = core.NewWorkloadReconciler(r.api, r.queues, r.cache, noEvents{}, core.WithPreemptionExpectations(store), core.WithDRABackedResources(r.backed))
 	f.variants = newVariantReconciler(r.api, r.queues, noEvents{}, nil)
 	f.variants.clock = r.clock
 	at := reflect.ValueOf(f.workloads).Elem().FieldByName("clock")
 	*(*clock.Clock)(unsafe.Pointer(at.UnsafeAddr())) = r.clock
-	r.families, r.api.answers, r.api.clock = f, true, r.clock
+	r.families, r.api.answers, r.api.clock, r.api.busy = f, true, r.clock, r.busy
 }
 
 // ofFamily reports that a workload is a parent or a variant, or will be a parent once it is labelled.
@@ -110,6 +114,8 @@ func (r *real) settle() {
 		return
 	}
 	f := r.families
+	maps.Copy(f.parents, f.later)
+	clear(f.later)
 	for range 10000 {
 		switch {
 		case len(r.api.patched) > 0:
@@ -127,8 +133,11 @@ func (r *real) settle() {
 		case len(f.parents) > 0:
 			key := firstOf(f.parents)
 			delete(f.parents, key)
-			_, err := reconcileVariants(f.variants, r.ctx, ctrl.Request{NamespacedName: key})
-			must(err)
+			if _, err := reconcileVariants(f.variants, r.ctx, ctrl.Request{NamespacedName: key}); errors.Is(err, errBusy) {
+				f.later[key] = true // and everything else is done
+			} else {
+				must(err)
+			}
 		default:
 			return
 		}
@@ -152,6 +161,28 @@ func (r *real) conflicts(patched []change) []change {
 		}
 	}
 	return patched
+}
+
+// errBusy holds a gate closed until the scheduler, which is faster than the controller, has tried all variants.
+var errBusy = errors.New("the scheduler is not done")
+
+// busy reports that the patch of a variant opens its gate, and that the scheduler will still try a variant of the same job.
+func (r *real) busy(old, w *kueue.Workload) bool {
+	open := func(w *kueue.Workload) bool {
+		return workload.HasOpenPreemptionGate(w, controllerconsts.ConcurrentAdmissionPreemptionGate)
+	}
+	if open(old) || !open(w) {
+		return false
+	}
+	for _, list := range r.queues.Dump() {
+		for _, key := range list {
+			ns, name, _ := strings.Cut(string(key), "/")
+			if o := r.api.workloads[client.ObjectKey{Namespace: ns, Name: name}]; o != nil && concurrentadmission.GetParentWorkloadUID(o) == concurrentadmission.GetParentWorkloadUID(w) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // firstOf returns the first key.
