@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startgc"
 )
 
@@ -13,6 +14,6 @@ import (
 var version = "dev"
 
 func main() {
-	startgc.Restore()
+	collector.Delay(startgc.Normal())
 	os.Exit(cli.Main(os.Args[1:], version))
 }

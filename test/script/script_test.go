@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startgc"
 )
 
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 	if signal.Ignored(syscall.SIGHUP) { // as under nohup: commands of the scripts would inherit that
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
-	startgc.Restore() // start/quick looks at the start of this binary
+	collector.Delay(startgc.Normal()) // start/quick looks at the start of this binary
 	hyperpod := func() {
 		documents, end := recordDocuments()
 		code := cli.Main(os.Args[1:], "v0.0.0-test", recordSuggestions, documents)

@@ -5,7 +5,6 @@ package admissioncheck
 import (
 	"context"
 	"io"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -24,24 +24,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// growth is GOGC in percent while a cluster is read and asked about. Almost nothing that
-// is read is garbage, and collecting it takes a fifth of a dry run.
-const growth = 400
-
-// Grow raises GOGC until the returned function is called, unless it is higher or off
-// already. It is for commands that read a cluster once, answer, and end.
-func Grow() (end func()) {
-	was := debug.SetGCPercent(growth)
-	if was < 0 || was > growth {
-		debug.SetGCPercent(was)
-	}
-	return func() { debug.SetGCPercent(was) }
-}
-
 // Load reads what the checker needs. For a user without permission to list all
 // namespaces it reads those that it finds, the given one among them.
 func Load(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.Inputs, error) {
-	defer Grow()()
+	defer collector.Grow()()
 	in, err := inputs.Load(ctx, c.Client, inputs.Options{Finished: true, Namespaces: func(ctx context.Context) ([]string, error) {
 		names, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
 		if err != nil {

@@ -118,6 +118,10 @@ const anyPort = "127.0.0.1:0"
 // Run shows the screen until the user quits.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
+	if f.Env("GOGC") == "" {
+		// A screen that stays open holds lists for hours: less memory is worth more than the time of the collector.
+		defer debug.SetGCPercent(debug.SetGCPercent(40))
+	}
 	prom, err := o.Prometheus.Client(f)
 	if err != nil {
 		return err
@@ -131,10 +135,6 @@ func Run(ctx context.Context, o *Options) error {
 	c, err := f.Cluster(ctx)
 	if err != nil {
 		return err
-	}
-	if f.Env("GOGC") == "" {
-		// A screen that stays open holds lists for hours: less memory is worth more than the time of the collector.
-		defer debug.SetGCPercent(debug.SetGCPercent(40))
 	}
 	feed.estimate = func(ctx context.Context, c *factory.Cluster, queues []string) (map[queue.Key]queue.ETA, error) {
 		return startestimate.Of(ctx, c, nil, queues, 0)

@@ -11,6 +11,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
@@ -94,7 +95,7 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	defer admissioncheck.Grow()()
+	defer collector.Grow()()
 	cluster, err := f.Cluster(ctx)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/editor"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
@@ -117,7 +117,7 @@ func (r *run) start(ctx context.Context) error {
 	}
 	f.Notef("%s", d.described)
 	if o.DryRun == admission {
-		defer admissioncheck.Grow()()
+		defer collector.Grow()()
 	}
 	asking, stop := f.Deadline(o.Timeout).Bound(ctx)
 	defer stop()

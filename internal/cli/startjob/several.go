@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -77,7 +77,7 @@ func (r *run) startSeveral(ctx context.Context, d definition, beside *parse.Temp
 	}
 	f.Notef("%s", d.described)
 	if o.DryRun == admission {
-		defer admissioncheck.Grow()()
+		defer collector.Grow()()
 	}
 	asking, stop := f.Deadline(o.Timeout).Bound(ctx)
 	defer stop()
