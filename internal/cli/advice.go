@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // advised completes what an error suggests: the commands work on the cluster and in
@@ -30,7 +30,7 @@ func advised(f *factory.Factory, cmd *cobra.Command, err error) error {
 		own.Try = append(own.Try, s.complete(t))
 	}
 	advice := func(fact errs.Fact) bool { return fact.Label == "advice" }
-	if own.Code == errs.Usage && len(own.Try) == 0 && !slices.ContainsFunc(own.Facts, advice) && namesOption.MatchString(own.Error()) {
+	if own.Code == errs.Usage && len(own.Try) == 0 && !slices.ContainsFunc(own.Facts, advice) && namesOption().MatchString(own.Error()) {
 		own.Try = []errs.Suggestion{helpOf(cmd)}
 	}
 	return &own
@@ -43,7 +43,7 @@ func helpOf(cmd *cobra.Command) errs.Suggestion {
 }
 
 // namesOption finds the name of an option.
-var namesOption = regexp.MustCompile(`(^|[ "(])--?[a-z]`)
+var namesOption = pattern.Lazy(`(^|[ "(])--?[a-z]`)
 
 // scope is the namespace and the cluster of a run, as its flags name them.
 type scope struct {

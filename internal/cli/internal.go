@@ -3,12 +3,12 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // guarded runs a command and makes an error of a panic.
@@ -32,14 +32,14 @@ func internalError(version string, what any, stack string) error {
 }
 
 // frame finds the lines of a stack that name a place in this program.
-var frame = regexp.MustCompile(`(?m)^\t(\S*/internal/\S+\.go:\d+)`)
+var frame = pattern.Lazy(`(?m)^\t(\S*/internal/\S+\.go:\d+)`)
 
 // placeOf returns the innermost place of a stack in this program, below the panic.
 func placeOf(stack string) string {
 	if _, below, ok := strings.Cut(stack, "\npanic("); ok {
 		stack = below
 	}
-	m := frame.FindStringSubmatch(stack)
+	m := frame().FindStringSubmatch(stack)
 	if m == nil {
 		return "unknown"
 	}

@@ -1,11 +1,11 @@
 package clusters
 
-import "regexp"
+import "github.com/hyperpod-cli/hyperpod/internal/pattern"
 
-var principalForm = regexp.MustCompile(`^arn:aws[a-z-]*:iam::\d{12}:(role|user)/[A-Za-z0-9+=,.@_/-]+$`)
+var principalForm = pattern.Lazy(`^arn:aws[a-z-]*:iam::\d{12}:(role|user)/[A-Za-z0-9+=,.@_/-]+$`)
 
 // ValidPrincipal reports the ARN of an IAM role or user.
-func ValidPrincipal(arn string) bool { return principalForm.MatchString(arn) }
+func ValidPrincipal(arn string) bool { return principalForm().MatchString(arn) }
 
 // AccessEntry lets an IAM principal into an EKS cluster, as a member of Kubernetes
 // groups.

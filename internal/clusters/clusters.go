@@ -4,9 +4,10 @@
 package clusters
 
 import (
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // The orchestrators of a cluster.
@@ -115,11 +116,11 @@ type ARN struct {
 	Kind, Name string
 }
 
-var arnForm = regexp.MustCompile(`^arn:(aws[a-z-]*):([a-z0-9-]+):([a-z0-9-]+):(\d{12}):([a-z0-9-]+)/([A-Za-z0-9][A-Za-z0-9_-]*)$`)
+var arnForm = pattern.Lazy(`^arn:(aws[a-z-]*):([a-z0-9-]+):([a-z0-9-]+):(\d{12}):([a-z0-9-]+)/([A-Za-z0-9][A-Za-z0-9_-]*)$`)
 
 // ParseARN takes an ARN of any partition apart.
 func ParseARN(text string) (ARN, bool) {
-	m := arnForm.FindStringSubmatch(text)
+	m := arnForm().FindStringSubmatch(text)
 	if m == nil {
 		return ARN{}, false
 	}

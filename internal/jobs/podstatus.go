@@ -2,8 +2,8 @@ package jobs
 
 import (
 	"fmt"
-	"regexp"
 
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -130,11 +130,11 @@ func TroubleOf(p state.Pod) PodTrouble {
 
 // lostClaim is the scheduler's sentence about a claim that does not exist or is being deleted (package volumebinding of
 // kube-scheduler).
-var lostClaim = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" (?:not found|is being deleted)`)
+var lostClaim = pattern.Lazy(`persistentvolumeclaim "([^"]+)" (?:not found|is being deleted)`)
 
 // LostClaim returns the claim that does not exist, or is being deleted, and keeps the pod from a node; "" if there is none.
 func (t PodTrouble) LostClaim() string {
-	if found := lostClaim.FindStringSubmatch(t.Message); found != nil && t.Reason == "Unschedulable" {
+	if found := lostClaim().FindStringSubmatch(t.Message); found != nil && t.Reason == "Unschedulable" {
 		return found[1]
 	}
 	return ""

@@ -2,11 +2,11 @@ package jobs
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -261,6 +261,6 @@ func near(a, b time.Time) bool {
 	return a.Truncate(time.Second).Sub(b.Truncate(time.Second)).Abs() <= same
 }
 
-var waited = regexp.MustCompile(`, wait time since .*$`)
+var waited = pattern.Lazy(`, wait time since .*$`)
 
-func trimWait(text string) string { return waited.ReplaceAllString(text, "") }
+func trimWait(text string) string { return waited().ReplaceAllString(text, "") }

@@ -1,16 +1,17 @@
 package kinds
 
 import (
-	"regexp"
 	"strconv"
+
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // label is a DNS label (RFC 1123).
-var label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+var label = pattern.Lazy(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
 // NotNamespace returns why a namespace cannot have a name, "" if it can. Namespaces have DNS labels as names.
 func NotNamespace(name string) string {
-	if len(name) <= 63 && label.MatchString(name) {
+	if len(name) <= 63 && label().MatchString(name) {
 		return ""
 	}
 	if r := []rune(name); len(r) > 70 {

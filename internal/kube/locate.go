@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -210,7 +210,7 @@ func explainLoad(rules *clientcmd.ClientConfigLoadingRules, err error) error {
 	return errs.New("cannot read the kubeconfig", oneLine(lastWords(err.Error()))).WithCause(err)
 }
 
-var yamlLine = regexp.MustCompile(`yaml: (line \d+)`)
+var yamlLine = pattern.Lazy(`yaml: (line \d+)`)
 
 func explainFile(path string, err error) error {
 	what := "cannot read the kubeconfig " + path
@@ -226,7 +226,7 @@ func explainFile(path string, err error) error {
 		return errs.New(what, "it is "+err.Error()).WithCause(err)
 	}
 	why := "not a valid kubeconfig: it must be a YAML map with apiVersion, clusters, contexts and users"
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+	if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
 		why = "not a valid kubeconfig: invalid YAML at " + m[1]
 	}
 	return errs.New(what, why).WithCause(err)

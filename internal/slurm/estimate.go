@@ -1,9 +1,10 @@
 package slurm
 
 import (
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // Estimate is Slurm's answer to when a script would start.
@@ -14,11 +15,11 @@ type Estimate struct {
 }
 
 // estimate is the line that sbatch --test-only prints on stderr.
-var estimate = regexp.MustCompile(`to start at (\S+) using \d+ processors on nodes (\S+) in partition (\S+)`)
+var estimate = pattern.Lazy(`to start at (\S+) using \d+ processors on nodes (\S+) in partition (\S+)`)
 
 // ParseEstimate reads that line.
 func ParseEstimate(text string) (Estimate, bool) {
-	m := estimate.FindStringSubmatch(strings.TrimSpace(text))
+	m := estimate().FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return Estimate{}, false
 	}

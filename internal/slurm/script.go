@@ -3,10 +3,10 @@ package slurm
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -52,10 +52,10 @@ const (
 const Agent = "/opt/sagemaker_cluster"
 
 // plain is what a value of a #SBATCH line may be: sbatch has quotes and comments of its own.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./%:,=+@&|()*\[\]-]+$`)
+var plain = pattern.Lazy(`^[A-Za-z0-9_./%:,=+@&|()*\[\]-]+$`)
 
 // Plain reports whether a text can be the value of an option in a script.
-func Plain(text string) bool { return plain.MatchString(text) && text[0] != '-' }
+func Plain(text string) bool { return plain().MatchString(text) && text[0] != '-' }
 
 // Text returns the script.
 func (s Script) Text() string {

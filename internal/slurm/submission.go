@@ -2,11 +2,11 @@ package slurm
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
@@ -63,7 +63,7 @@ type Site struct {
 }
 
 // variable is a name that bash can export.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variable = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // rendezvousPort is where the processes of several nodes meet, as in the templates.
 const rendezvousPort = "29500"
@@ -82,7 +82,7 @@ func ScriptOf(v values.Values, site Site) (Script, error) {
 		}
 	}
 	for name := range v.Environment {
-		if !variable.MatchString(name) {
+		if !variable().MatchString(name) {
 			return s, &Problem{Code: NotVariable, Field: FieldVariable, Value: name}
 		}
 	}

@@ -2,8 +2,9 @@ package words
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // PreemptionReason words the reason of Kueue's Preempted condition (pkg/util/api:
@@ -35,7 +36,7 @@ type Preemption struct {
 	Reason string
 }
 
-var preemption = regexp.MustCompile(`to accommodate a workload \(UID: ([^,)]*)(?:, JobUID: ([^,)]*))?[^)]*\)(?: due to ([^;]*))?(?:; preemptor path: ([^;]*))?`)
+var preemption = pattern.Lazy(`to accommodate a workload \(UID: ([^,)]*)(?:, JobUID: ([^,)]*))?[^)]*\)(?: due to ([^;]*))?(?:; preemptor path: ([^;]*))?`)
 
 // preemptionPhrases are the phrases of Kueue's messages and the reasons that they
 // stand for (HumanReadablePreemptionReasons in Kueue's pkg/scheduler/preemption).
@@ -50,7 +51,7 @@ var preemptionPhrases = map[string]string{
 // workload (UID: ..., JobUID: ...) due to ...; preemptor path: ..."); false for any
 // other message.
 func PreemptionIn(message string) (Preemption, bool) {
-	m := preemption.FindStringSubmatch(message)
+	m := preemption().FindStringSubmatch(message)
 	if m == nil {
 		return Preemption{}, false
 	}

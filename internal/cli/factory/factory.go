@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -29,6 +28,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/namecache"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/present/choices"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
 )
@@ -237,7 +237,7 @@ func checkSelector(text string) error {
 	if err == nil {
 		return nil
 	}
-	key := cmp.Or(labelName.FindString(text), "key")
+	key := cmp.Or(labelName().FindString(text), "key")
 	return errs.Usagef("invalid --selector %q: must be a label selector", text).
 		Suggest(errs.Option("-l", key+"=value,other!=value"), errs.Option("-l", key+" in (a,b),!other")).WithCause(err)
 }
@@ -251,7 +251,7 @@ func checkSweep(name string) error {
 }
 
 // labelName finds what may be the name of a label.
-var labelName = regexp.MustCompile(`[A-Za-z0-9](?:[-._/A-Za-z0-9]*[A-Za-z0-9])?`)
+var labelName = pattern.Lazy(`[A-Za-z0-9](?:[-._/A-Za-z0-9]*[A-Za-z0-9])?`)
 
 // Cluster returns the cluster that the global flags choose, connected on first use.
 func (f *Factory) Cluster(ctx context.Context) (*Cluster, error) {

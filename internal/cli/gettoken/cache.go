@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // margin is the time that a cached token must still be valid for.
@@ -83,7 +83,7 @@ func (c *cache) prune(now time.Time) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() && cachedName.MatchString(e.Name()) && info.ModTime().Add(keep).Before(now) {
+		if err == nil && info.Mode().IsRegular() && cachedName().MatchString(e.Name()) && info.ModTime().Add(keep).Before(now) {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
@@ -94,7 +94,7 @@ func (c *cache) prune(now time.Time) {
 const keep = time.Hour
 
 // cachedName is the form of the names of cached tokens.
-var cachedName = regexp.MustCompile(`^[0-9a-f]{32}\.json$`)
+var cachedName = pattern.Lazy(`^[0-9a-f]{32}\.json$`)
 
 // save replaces the file.
 func (c *cache) save(token aws.Token) error {

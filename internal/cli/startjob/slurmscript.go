@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/slurm"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -35,7 +35,7 @@ func beyondScript(cmd *cobra.Command) (out []string) {
 }
 
 // nameInScript is the line of a script that names the job.
-var nameInScript = regexp.MustCompile(`(?m)^#SBATCH[ \t]+(?:--job-name(?:=|[ \t]+)|-J[ \t]*)["']?([^\s"']+)`)
+var nameInScript = pattern.Lazy(`(?m)^#SBATCH[ \t]+(?:--job-name(?:=|[ \t]+)|-J[ \t]*)["']?([^\s"']+)`)
 
 // startScript submits a script of the user as it is. Flags are options of sbatch, which
 // override the script.
@@ -57,7 +57,7 @@ func (s *slurmRun) startScript(ctx context.Context) error {
 	}
 	s.text = string(data)
 	s.script = slurm.Script{Name: o.jobName(), Partition: o.Queue, Account: f.Global.Namespace, QOS: o.Priority}
-	if named := nameInScript.FindSubmatch(data); s.script.Name == "" && named != nil {
+	if named := nameInScript().FindSubmatch(data); s.script.Name == "" && named != nil {
 		s.script.Name = string(named[1])
 	}
 	s.script.Name = cmp.Or(s.script.Name, baseName(o.File))

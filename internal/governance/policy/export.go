@@ -3,12 +3,12 @@ package policy
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
@@ -134,11 +134,11 @@ func (x *exporter) whole() {
 	}
 }
 
-var notInName = regexp.MustCompile(`[^a-z0-9]+`)
+var notInName = pattern.Lazy(`[^a-z0-9]+`)
 
 // name returns a team's name that is valid and unique.
 func (x *exporter) name(queue string) string {
-	base := strings.Trim(notInName.ReplaceAllString(strings.ToLower(quota.TeamOf(queue)), "-"), "-")
+	base := strings.Trim(notInName().ReplaceAllString(strings.ToLower(quota.TeamOf(queue)), "-"), "-")
 	base = strings.Trim(base[:min(len(base), maxTeam-3)], "-")
 	if quota.TeamOf(queue) != queue && teamName().MatchString(quota.TeamOf(queue)) {
 		base = quota.TeamOf(queue)

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // Kind is a kind of change.
@@ -71,7 +71,7 @@ var settings = map[string]string{
 const clusterTeam = "cluster"
 
 // A resource and a flavor may hold dots, a team hardly.
-var setForm = regexp.MustCompile(`^([^=@]+?)\.([a-z-]+)(?:/([^=@]+))?(?:@([^=]+))?=(.*)$`)
+var setForm = pattern.Lazy(`^([^=@]+?)\.([a-z-]+)(?:/([^=@]+))?(?:@([^=]+))?=(.*)$`)
 
 // New parses the text of a change in a flag or a file.
 func New(k Kind, text string) (Change, error) {
@@ -125,7 +125,7 @@ func NewJob(text string, manifest []byte, namespace string) Change {
 func (c Change) Cohort() (name string, ok bool) { return strings.CutPrefix(c.Target, cohortTarget) }
 
 func (c Change) set() (Change, error) {
-	m := setForm.FindStringSubmatch(c.Text)
+	m := setForm().FindStringSubmatch(c.Text)
 	if m == nil {
 		return c, &Error{Code: SettingForm, Change: c}
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // Parameter is one value of one job.
@@ -60,7 +61,7 @@ type axis struct {
 
 var (
 	variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,49}$`) })
-	span     = regexp.MustCompile(`^(-?[0-9]+)\.\.(-?[0-9]+)(?:\.\.(-?[0-9]+))?$`)
+	span     = pattern.Lazy(`^(-?[0-9]+)\.\.(-?[0-9]+)(?:\.\.(-?[0-9]+))?$`)
 )
 
 // Parse reads axes, NAME=VALUE,VALUE with ranges FROM..TO and FROM..TO..STEP of whole numbers,
@@ -125,7 +126,7 @@ func parseAxis(text string) (axis, error) {
 		switch {
 		case v == "":
 			return axis{}, &Error{Code: EmptyValue, Text: text}
-		case span.MatchString(v):
+		case span().MatchString(v):
 			from, to, step, ok := bounds(v)
 			if !ok {
 				return axis{}, &Error{Code: BadRange, Text: v}
@@ -143,7 +144,7 @@ func parseAxis(text string) (axis, error) {
 // bounds reads a range. ok is false for numbers that are too large, and for a step that does
 // not lead from the one to the other.
 func bounds(text string) (from, to, step int64, ok bool) {
-	m := span.FindStringSubmatch(text)
+	m := span().FindStringSubmatch(text)
 	from, errFrom := strconv.ParseInt(m[1], 10, 64)
 	to, errTo := strconv.ParseInt(m[2], 10, 64)
 	step = 1
@@ -184,7 +185,7 @@ func (a axis) expand() ([]string, error) {
 		return nil
 	}
 	for _, v := range a.values {
-		if !span.MatchString(v) {
+		if !span().MatchString(v) {
 			if err := add(v); err != nil {
 				return nil, err
 			}
@@ -292,7 +293,7 @@ func (p Point) text(names bool) string {
 	return strings.Trim(strings.Join(parts, "-"), "-")
 }
 
-var unusable = regexp.MustCompile(`[^a-z0-9]+`)
+var unusable = pattern.Lazy(`[^a-z0-9]+`)
 
 // plain writes a value with the characters of a name. A minus in front stays visible, a plus
 // says nothing.
@@ -301,7 +302,7 @@ func plain(v string) string {
 	if strings.HasPrefix(v, "-") {
 		v = "minus" + v[1:]
 	}
-	if v = strings.Trim(unusable.ReplaceAllString(v, "-"), "-"); v == "" {
+	if v = strings.Trim(unusable().ReplaceAllString(v, "-"), "-"); v == "" {
 		return "x"
 	}
 	return v

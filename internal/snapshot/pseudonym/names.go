@@ -8,9 +8,10 @@ package pseudonym
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // Names are the pseudonyms of one snapshot.
@@ -98,14 +99,14 @@ func teamIn(s string) (before, team, after string, ok bool) {
 const dedicated = "dedicated-pool-"
 
 var (
-	uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 	// number is a number, a quantity, a duration or a time.
-	number = regexp.MustCompile(`^[0-9][0-9.,:]*(m|k|[KMGTPE]i?|s|h|d|%)?([0-9.]+(m?s|m))*(-[0-9]{2}-[0-9]{2}(T[0-9:.]+Z?)?)?$`)
+	number = pattern.Lazy(`^[0-9][0-9.,:]*(m|k|[KMGTPE]i?|s|h|d|%)?([0-9.]+(m?s|m))*(-[0-9]{2}-[0-9]{2}(T[0-9:.]+Z?)?)?$`)
 	// term is a word of an API: LowerPriority, BestEffortFIFO, OnFailure.
-	term         = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
-	instanceType = regexp.MustCompile(`^ml\.[a-z0-9-]+\.[a-z0-9-]+$`)
+	term         = pattern.Lazy(`^[A-Z][A-Za-z0-9]*$`)
+	instanceType = pattern.Lazy(`^ml\.[a-z0-9-]+\.[a-z0-9-]+$`)
 	// hash is what operators and Kueue put at the end of a generated name.
-	hash = regexp.MustCompile(`^([0-9]+|[0-9a-f]{5,10}|[bcdfghjklmnpqrstvwxz2456789]{5,10})$`)
+	hash = pattern.Lazy(`^([0-9]+|[0-9a-f]{5,10}|[bcdfghjklmnpqrstvwxz2456789]{5,10})$`)
 )
 
 // publicDomains end the prefixes of labels, resources and finalizers that are not the
@@ -129,7 +130,7 @@ func init() {
 
 // keeps reports a string that is nobody's name.
 func (n *Names) keeps(s string) bool {
-	return s == "" || publicWords[s] || n.resources[s] || uuid.MatchString(s) || number.MatchString(s) || instanceType.MatchString(s) || public(s)
+	return s == "" || publicWords[s] || n.resources[s] || uuid().MatchString(s) || number().MatchString(s) || instanceType().MatchString(s) || public(s)
 }
 
 // public reports a name with the prefix of a known domain: kueue.x-k8s.io/queue-name.
@@ -188,7 +189,7 @@ func generated(parts []string, before bool) bool {
 		if before {
 			return !jobPrefixes[p]
 		}
-		return !publicWords[p] && !hash.MatchString(p) && p != "raycluster"
+		return !publicWords[p] && !hash().MatchString(p) && p != "raycluster"
 	})
 }
 

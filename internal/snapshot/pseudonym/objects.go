@@ -238,7 +238,7 @@ func (n *Names) text(key, s string) string {
 	case "message":
 		return n.Text(s)
 	case "reason":
-		if term.MatchString(s) {
+		if term().MatchString(s) {
 			return s
 		}
 		return n.Text(s)
@@ -255,7 +255,7 @@ func (n *Names) text(key, s string) string {
 	case "name", "namespace", "queueName", "clusterQueue", "cohortName":
 		return n.Name(s)
 	}
-	if term.MatchString(s) {
+	if term().MatchString(s) {
 		return s
 	}
 	return n.Name(s)

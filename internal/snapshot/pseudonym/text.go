@@ -1,14 +1,15 @@
 package pseudonym
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 var (
 	// token is a word of a message with what can be part of a name.
-	token = regexp.MustCompile(`[A-Za-z0-9@_][A-Za-z0-9@_./:-]*`)
-	word  = regexp.MustCompile(`^[A-Za-z]+('[a-z]+)?$`)
+	token = pattern.Lazy(`[A-Za-z0-9@_][A-Za-z0-9@_./:-]*`)
+	word  = pattern.Lazy(`^[A-Za-z]+('[a-z]+)?$`)
 )
 
 // plainWords are words of messages that look like parts of names.
@@ -23,7 +24,7 @@ func init() {
 // Text replaces the names in a sentence. It keeps plain words, numbers and public names. Any other word
 // becomes a pseudonym too, because it may be the name of something that no longer exists.
 func (n *Names) Text(s string) string {
-	return token.ReplaceAllStringFunc(s, func(t string) string {
+	return token().ReplaceAllStringFunc(s, func(t string) string {
 		end := len(strings.TrimRight(t, ".:/-_"))
 		return n.token(t[:end]) + t[end:]
 	})
@@ -44,7 +45,7 @@ func init() {
 
 func (n *Names) token(t string) string {
 	switch p := n.of[t]; {
-	case sentence[t] || p == "" && (plainWords[t] || word.MatchString(t) || n.keeps(t) || term.MatchString(t)):
+	case sentence[t] || p == "" && (plainWords[t] || word().MatchString(t) || n.keeps(t) || term().MatchString(t)):
 		return t
 	case p != "":
 		return p

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fixed"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
@@ -249,7 +250,7 @@ func restore(dst, src any) {
 }
 
 // inLabels matches the places where the job's name identifies the job: its labels, and what selects by them.
-var inLabels = regexp.MustCompile(`(?:^|\.)(?:labels|matchLabels|matchExpressions)[.\[]`)
+var inLabels = pattern.Lazy(`(?:^|\.)(?:labels|matchLabels|matchExpressions)[.\[]`)
 
 // escape keeps text that looks like one of the template's placeholders as it is,
 // and makes the job's name one: in labels, and in front of the names of pods.
@@ -267,7 +268,7 @@ func (m *maker) escape(v any, params map[string]bool, at manifest.Location) any 
 			}
 			// A flag and its number as two words.
 			number, _ := v[i].(string)
-			if name := countParams[manifest.TextOf(v[i-1])]; params[name] && manifest.IntText.MatchString(number) {
+			if name := countParams[manifest.TextOf(v[i-1])]; params[name] && manifest.IntText().MatchString(number) {
 				v[i] = "${" + name + "}"
 			}
 		}
@@ -279,7 +280,7 @@ func (m *maker) escape(v any, params map[string]bool, at manifest.Location) any 
 			}
 			return found
 		})
-		if s == m.name && inLabels.MatchString(at.Path) {
+		if s == m.name && inLabels().MatchString(at.Path) {
 			return "${" + setting.Name.Placeholder() + "}"
 		}
 		if at.Script {

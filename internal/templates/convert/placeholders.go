@@ -98,8 +98,8 @@ var countParams = map[string]string{"-np": setting.Processes.Placeholder(), "--n
 // the parameters that it has numbers for.
 func countsIn(text string, params map[string]bool) (string, []string) {
 	var found []string
-	out := validate.CountFlag.ReplaceAllStringFunc(text, func(match string) string {
-		g := validate.CountFlag.FindStringSubmatch(match)
+	out := validate.CountFlag().ReplaceAllStringFunc(text, func(match string) string {
+		g := validate.CountFlag().FindStringSubmatch(match)
 		name := countParams[g[1]]
 		if g[3] != "" || name == "" {
 			return match
@@ -170,7 +170,7 @@ func (m *maker) findSecrets(view *jobobject.View) {
 			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
 				for _, e := range jobobject.MapsIn(c["env"]) {
 					name, value := manifest.TextOf(e["name"]), manifest.TextOf(e["value"])
-					if value == "" || !secret.Name(name) || !parse.ParamName.MatchString(name) {
+					if value == "" || !secret.Name(name) || !parse.ParamName().MatchString(name) {
 						continue
 					}
 					if v, twice := m.secrets[name]; twice && v != value {
@@ -217,7 +217,7 @@ func (m *maker) findSecretOptions(words []any) {
 		if have, twice := m.secrets[name]; twice && have != value {
 			name += "_OPTION"
 		}
-		if have, twice := m.secrets[name]; twice && have != value || !parse.ParamName.MatchString(name) {
+		if have, twice := m.secrets[name]; twice && have != value || !parse.ParamName().MatchString(name) {
 			continue
 		}
 		m.keepSecret(name, value, "value of "+option, func(p string) {
@@ -257,7 +257,7 @@ func (m *maker) findOrigin() {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		p := parse.Param{Name: name, Type: r.Types[name], Help: "parameter of the template of the job"}
 		value, err := p.Convert(values[name])
-		if bad[name] || err != nil || !parse.ParamName.MatchString(name) {
+		if bad[name] || err != nil || !parse.ParamName().MatchString(name) {
 			continue
 		}
 		p.SetDefault(value)

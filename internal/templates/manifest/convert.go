@@ -91,7 +91,7 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*Node, error) {
 		}
 		if k.Kind != yaml.ScalarNode {
 			noKey = true
-			if k.Line > 0 && k.Line <= len(c.lines) && Foreign.MatchString(c.lines[k.Line-1]) {
+			if k.Line > 0 && k.Line <= len(c.lines) && Foreign().MatchString(c.lines[k.Line-1]) {
 				c.foreign = append(c.foreign, foreignAt(c.before+k.Line, c.lines[k.Line-1]))
 			} else {
 				c.faultf(k, "a map or list cannot be a key")

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // Limits on a template. A Kubernetes object cannot be larger than about 1.5 MiB;
@@ -144,13 +145,13 @@ func (r *reader) read(p piece) []error {
 // own would be taken for them, one for one, so that columns stay.
 const dollarBrace, brace = "\ue0f0\ue0f1", "\ue0f2"
 
-var braced = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*(?:[^A-Za-z0-9_${},\[\]"'#\n][^${},\[\]"'#\n]*)?)\}`)
+var braced = pattern.Lazy(`\$\{([A-Za-z_][A-Za-z0-9_]*(?:[^A-Za-z0-9_${},\[\]"'#\n][^${},\[\]"'#\n]*)?)\}`)
 
 func opened(text string) string {
 	if strings.ContainsAny(text, dollarBrace+brace) {
 		return text
 	}
-	return braced.ReplaceAllString(text, dollarBrace+"${1}"+brace)
+	return braced().ReplaceAllString(text, dollarBrace+"${1}"+brace)
 }
 
 var closing = strings.NewReplacer(dollarBrace, "${", brace, "}")

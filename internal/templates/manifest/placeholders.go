@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 const nameForm = `[A-Za-z_][A-Za-z0-9_]*`
@@ -18,11 +19,11 @@ const nameForm = `[A-Za-z_][A-Za-z0-9_]*`
 // it), a bare name.
 var (
 	// Placeholder matches ${NAME} and $NAME.
-	Placeholder = regexp.MustCompile(`\$?\$(?:\{(` + nameForm + `)()\}|(` + nameForm + `))`)
+	Placeholder = pattern.Lazy(`\$?\$(?:\{(` + nameForm + `)()\}|(` + nameForm + `))`)
 	// withDefault matches ${NAME:-DEFAULT} and ${NAME-DEFAULT} too.
-	withDefault = regexp.MustCompile(`\$?\$(?:\{(` + nameForm + `)(:?-[^${}\n]*)?\}|(` + nameForm + `))`)
+	withDefault = pattern.Lazy(`\$?\$(?:\{(` + nameForm + `)(:?-[^${}\n]*)?\}|(` + nameForm + `))`)
 	// ShellForm matches those and what else a shell makes of a variable.
-	ShellForm = regexp.MustCompile(`\$?\$\{(` + nameForm + `)[^A-Za-z0-9_}][^}]*\}`)
+	ShellForm = pattern.Lazy(`\$?\$\{(` + nameForm + `)[^A-Za-z0-9_}][^}]*\}`)
 )
 
 // Mention is a placeholder in a text.
@@ -46,9 +47,9 @@ func (m Mention) Fallback() string { return strings.TrimPrefix(strings.TrimPrefi
 // ${RANK:-0} belongs to the shell and is not a placeholder.
 func (p Location) Forms(text string) *regexp.Regexp {
 	if p.Script || strings.Contains(text, "\n") {
-		return Placeholder
+		return Placeholder()
 	}
-	return withDefault
+	return withDefault()
 }
 
 // Mentions returns the placeholders in a text.
@@ -153,10 +154,10 @@ func Visit(n *Node, at Location, f func(n *Node, at Location)) {
 
 // ForeignForms returns the shell syntax in a text that no shell reads.
 func (p Location) ForeignForms(text string) []string {
-	if p.Forms(text) == Placeholder || !strings.Contains(text, "${") {
+	if p.Forms(text) == Placeholder() || !strings.Contains(text, "${") {
 		return nil
 	}
-	return slices.DeleteFunc(ShellForm.FindAllString(text, -1), func(form string) bool {
+	return slices.DeleteFunc(ShellForm().FindAllString(text, -1), func(form string) bool {
 		_, understood := p.Whole(form)
 		return understood || strings.HasPrefix(form, "$$")
 	})

@@ -3,7 +3,6 @@ package manifest
 import (
 	"errors"
 	"io"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -12,15 +11,17 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 var (
-	yamlLine   = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-	yamlAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+	yamlLine   = pattern.Lazy(`^yaml: (?:line (\d+): )?`)
+	yamlAnchor = pattern.Lazy(`unknown anchor '(.*)' referenced`)
 	// Foreign matches where Helm's or Jinja's text begins.
-	Foreign = regexp.MustCompile(`\{\{|\{%`)
+	Foreign = pattern.Lazy(`\{\{|\{%`)
 	// foreignWhole matches it to its end.
-	foreignWhole = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}`)
+	foreignWhole = pattern.Lazy(`\{\{.*?\}\}|\{%.*?%\}`)
 )
 
 // ForeignText is the error about Helm and Jinja templates.
@@ -29,7 +30,7 @@ const ForeignText = "{{ }} or {% %} belongs to Helm or Jinja templates, which th
 // foreignAt returns the fault of a line with Helm's or Jinja's text.
 func foreignAt(number int, line string) *LineError {
 	at := 0
-	if m := Foreign.FindStringIndex(line); m != nil {
+	if m := Foreign().FindStringIndex(line); m != nil {
 		at = m[0]
 	}
 	return Faultf(number, "%s", ForeignText).Col(utf8.RuneCountInString(line[:at]) + 1)
@@ -60,7 +61,7 @@ func explainSyntax(err error, p piece) []error {
 			return []error{Faultf(p.before+i+1, "the line is indented with a tab; YAML allows spaces only").Col(utf8.RuneCountInString(lines[i][:strings.Index(lines[i], "\t")]) + 1)}
 		}
 	}
-	if m := yamlAnchor.FindStringSubmatch(err.Error()); m != nil {
+	if m := yamlAnchor().FindStringSubmatch(err.Error()); m != nil {
 		i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "*"+m[1]) })
 		f := Faultf(p.before+i+1, "not valid YAML: alias *%s has no anchor &%s before it", Clip(m[1]), Clip(m[1]))
 		if i >= 0 {
@@ -81,14 +82,14 @@ func explainSyntax(err error, p piece) []error {
 
 // parserErrors matches the errors whose lines the parser counts from 0; it counts those
 // of its scanner from 1.
-var parserErrors = regexp.MustCompile(`did not find expected (',' or|'-' indicator|<|key|node content)`)
+var parserErrors = pattern.Lazy(`did not find expected (',' or|'-' indicator|<|key|node content)`)
 
 // syntaxLine returns the line in which a text begins to be wrong. The parser names the one
 // in which what is wrong begins, such as a map, or in which it gave up; up to the line
 // that is meant, the text has another fault, if any.
 func syntaxLine(err error, lines []string) int {
 	line := 1
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+	if m := yamlLine().FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
 		line, _ = strconv.Atoi(m[1])
 	}
 	size := len(lines)
@@ -96,7 +97,7 @@ func syntaxLine(err error, lines []string) int {
 		size += len(l)
 	}
 	if size > 256<<10 { // each look costs a reading
-		if parserErrors.MatchString(err.Error()) {
+		if parserErrors().MatchString(err.Error()) {
 			line++
 		}
 		return min(line, len(lines))
@@ -104,7 +105,7 @@ func syntaxLine(err error, lines []string) int {
 	line = min(line, len(lines))
 	wrong := func(n int) bool {
 		e := decodeError(lines[:n])
-		return e != nil && yamlLine.ReplaceAllString(e.Error(), "") == yamlLine.ReplaceAllString(err.Error(), "")
+		return e != nil && yamlLine().ReplaceAllString(e.Error(), "") == yamlLine().ReplaceAllString(err.Error(), "")
 	}
 	if wrong(1) {
 		return 1 // the parser does not name the first line
@@ -132,14 +133,14 @@ func foreignLines(err error, lines []string) (foreign []int) {
 	without := make([]string, len(lines))
 	for i, l := range lines {
 		without[i] = l
-		m := Foreign.FindStringIndex(WithoutComment(l))
+		m := Foreign().FindStringIndex(WithoutComment(l))
 		if m == nil {
 			continue
 		}
 		if strings.Count(l[:m[0]], `"`)%2 == 0 && strings.Count(l[:m[0]], "'")%2 == 0 {
 			foreign = append(foreign, i)
 		}
-		if without[i] = foreignWhole.ReplaceAllString(l, "x"); strings.Trim(without[i], " \tx-") == "" {
+		if without[i] = foreignWhole().ReplaceAllString(l, "x"); strings.Trim(without[i], " \tx-") == "" {
 			without[i] = ""
 		}
 	}
@@ -147,7 +148,7 @@ func foreignLines(err error, lines []string) (foreign []int) {
 		return nil
 	}
 	other := decodeError(without)
-	if other != nil && other.Error() == err.Error() && !Foreign.MatchString(without[foreign[0]]) {
+	if other != nil && other.Error() == err.Error() && !Foreign().MatchString(without[foreign[0]]) {
 		return nil
 	}
 	return foreign

@@ -2,17 +2,17 @@ package manifest
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 var (
-	IntText   = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
-	floatText = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	IntText   = pattern.Lazy(`^[-+]?(0|[1-9][0-9]*)$`)
+	floatText = pattern.Lazy(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 )
 
 // Resolve reads a text as a plain YAML scalar: true, 4, 0.5, null, or text. A number with leading zeros is
@@ -26,12 +26,12 @@ func Resolve(s string) any {
 	case "null", "Null", "NULL", "~":
 		return nil
 	}
-	if IntText.MatchString(s) {
+	if IntText().MatchString(s) {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 			return n
 		}
 	}
-	if floatText.MatchString(s) && !leadingZero(s) {
+	if floatText().MatchString(s) && !leadingZero(s) {
 		if f, err := strconv.ParseFloat(s, 64); err == nil {
 			return f
 		}
@@ -133,13 +133,13 @@ func Count(v any) (int, bool) {
 	return 0, false
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+var plainWord = pattern.Lazy(`^[A-Za-z0-9_./:@%+=,-]+$`)
 
 // AsTyped returns a value in a message as a person types it: numbers and words unchanged, with quotes where a
 // shell needs them. It is for accepted values; QuoteText is for refused ones.
 func AsTyped(v any) string {
 	text := TextOf(v)
-	if plainWord.MatchString(text) {
+	if plainWord().MatchString(text) {
 		return Clip(text)
 	}
 	return QuoteText(text)

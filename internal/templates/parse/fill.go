@@ -2,11 +2,11 @@ package parse
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
@@ -68,7 +68,7 @@ func (p *Param) takeDefault(m manifest.Mention) error {
 	return err
 }
 
-var environmentName = regexp.MustCompile(`\.env\[\d+\]\.name$`)
+var environmentName = pattern.Lazy(`\.env\[\d+\]\.name$`)
 
 // ShellNotes returns a note for each ${NAME:-DEFAULT} in a script that has the name of a parameter: it stays as
 // it is, which the author may not expect. There is no note for variables of the container itself, which the
@@ -76,15 +76,15 @@ var environmentName = regexp.MustCompile(`\.env\[\d+\]\.name$`)
 func (t *Template) ShellNotes(d *manifest.Node) []string {
 	var own, out []string
 	manifest.Visit(d, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
-		if environmentName.MatchString(at.Path) {
+		if environmentName().MatchString(at.Path) {
 			own = append(own, n.Str())
 		}
 	})
 	manifest.Visit(d, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
-		if at.Forms(n.Str()) != manifest.Placeholder {
+		if at.Forms(n.Str()) != manifest.Placeholder() {
 			return
 		}
-		for _, g := range manifest.ShellForm.FindAllStringSubmatch(n.Str(), -1) {
+		for _, g := range manifest.ShellForm().FindAllStringSubmatch(n.Str(), -1) {
 			if !strings.HasPrefix(g[0], "$$") && t.Knows(g[1]) && !slices.Contains(own, g[1]) {
 				out = append(out, fmt.Sprintf("%s in %s is left to the shell; use ${%s} for the value of the parameter", manifest.Clip(g[0]), at.Path, g[1]))
 			}

@@ -1,11 +1,11 @@
 package parse
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
@@ -128,7 +128,7 @@ func commentHeader(text string) (string, int) {
 }
 
 // ParamName matches a valid name of a parameter.
-var ParamName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var ParamName = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var paramTypes = []string{"string", "int", "number", "bool", "quantity", "list"}
 
@@ -181,7 +181,7 @@ func parseParam(f manifest.Field) (p Param, faults []error) {
 	faultf := func(line, column int, format string, args ...any) {
 		faults = append(faults, manifest.Faultf(line, format, args...).Col(column))
 	}
-	if !ParamName.MatchString(f.Key) {
+	if !ParamName().MatchString(f.Key) {
 		faultf(f.Line, f.Column, "%q is not a valid parameter name: use letters, digits and _", manifest.Clip(f.Key))
 	}
 	if f.Value.Kind != manifest.MapNode {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
@@ -159,7 +159,7 @@ func keysOf(n *yaml.Node) []string {
 	return out
 }
 
-var interpolation = regexp.MustCompile(`\$\{([^${}]*)\}`)
+var interpolation = pattern.Lazy(`\$\{([^${}]*)\}`)
 
 // resolveAll resolves the interpolations of OmegaConf in the whole recipe.
 func (r *reader) resolveAll() error { return r.resolveIn(r.root, nil, 0) }
@@ -191,7 +191,7 @@ func (r *reader) resolveIn(n *yaml.Node, path []string, depth int) error {
 func (r *reader) resolve(n *yaml.Node, path []string) error {
 	at := strings.Join(path, ".")
 	for range 20 {
-		m := interpolation.FindStringSubmatchIndex(n.Value)
+		m := interpolation().FindStringSubmatchIndex(n.Value)
 		if m == nil {
 			return nil
 		}

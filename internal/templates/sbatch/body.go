@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 	text "github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -54,9 +55,9 @@ func (r *reader) script(text string) {
 }
 
 var (
-	opens  = regexp.MustCompile(`(?:^|[;&|]\s*|\bdo\s+|\bthen\s+)(?:if|for|while|until|case|select)\b`)
-	closes = regexp.MustCompile(`(?:^|[;&|]\s*|\s)(?:fi|done|esac)\s*(?:$|[;&|)>])`)
-	braces = regexp.MustCompile(`(?:^|\))\s*\{\s*$`)
+	opens  = pattern.Lazy(`(?:^|[;&|]\s*|\bdo\s+|\bthen\s+)(?:if|for|while|until|case|select)\b`)
+	closes = pattern.Lazy(`(?:^|[;&|]\s*|\s)(?:fi|done|esac)\s*(?:$|[;&|)>])`)
+	braces = pattern.Lazy(`(?:^|\))\s*\{\s*$`)
 )
 
 // extent returns how many lines a statement has: continued lines, blocks, brackets and quotes.
@@ -65,8 +66,8 @@ func extent(lines []string) (n int, closed bool) {
 	depth := 0
 	for n := 1; n <= min(len(lines), mostLines); n++ {
 		line := strings.TrimSpace(lines[n-1])
-		depth += len(opens.FindAllString(line, -1)) - len(closes.FindAllString(line, -1))
-		if braces.MatchString(line) {
+		depth += len(opens().FindAllString(line, -1)) - len(closes().FindAllString(line, -1))
+		if braces().MatchString(line) {
 			depth++
 		} else if line == "}" {
 			depth--
@@ -99,21 +100,21 @@ func balanced(list []word) bool {
 }
 
 var (
-	assignment = regexp.MustCompile(`^(?:export\s+|declare\s+(?:-[aArx]+\s+)*|readonly\s+|local\s+)?([A-Za-z_][A-Za-z0-9_]*)(\+?)=`)
-	slurmWords = regexp.MustCompile(`\bSLURM_[A-Z_]+|\bSLURMD_[A-Z_]+|\b(?:scontrol|squeue|sinfo|sbatch|scancel|sacct|srun|sattach|salloc)\b`)
-	resumes    = regexp.MustCompile(`\bauto-resume=|AUTO_RESUME`)
-	strict     = regexp.MustCompile(`^set\s+-[a-z]*e`)
+	assignment = pattern.Lazy(`^(?:export\s+|declare\s+(?:-[aArx]+\s+)*|readonly\s+|local\s+)?([A-Za-z_][A-Za-z0-9_]*)(\+?)=`)
+	slurmWords = pattern.Lazy(`\bSLURM_[A-Z_]+|\bSLURMD_[A-Z_]+|\b(?:scontrol|squeue|sinfo|sbatch|scancel|sacct|srun|sattach|salloc)\b`)
+	resumes    = pattern.Lazy(`\bauto-resume=|AUTO_RESUME`)
+	strict     = pattern.Lazy(`^set\s+-[a-z]*e`)
 )
 
 // statement reads one statement at a position.
 func (r *reader) statement(text string, line, column int) {
 	trimmed := strings.TrimSpace(text)
 	first, _, _ := strings.Cut(trimmed, " ")
-	r.strict = r.strict || strict.MatchString(trimmed)
+	r.strict = r.strict || strict().MatchString(trimmed)
 	switch {
 	case strings.Contains(trimmed, "<<") && !strings.Contains(trimmed, "<<<"):
 		r.faultf(line, column, "a here-document cannot be expressed")
-	case resumes.MatchString(trimmed) && first != "srun":
+	case resumes().MatchString(trimmed) && first != "srun":
 		r.out.Values.AutoResume = r.out.Values.AutoResume || strings.Contains(trimmed, "auto-resume=1")
 		for _, m := range regexp.MustCompile(`\b([A-Za-z_]*AUTO_RESUME[A-Za-z_]*)=`).FindAllStringSubmatch(trimmed, -1) {
 			r.vars[m[1]] = meaning{words: nil, array: true}
@@ -122,7 +123,7 @@ func (r *reader) statement(text string, line, column int) {
 		r.faultf(line, column, "modules of the cluster are not in the image")
 	case first == "srun":
 		r.srun(text, line, column)
-	case assignment.MatchString(trimmed) && r.assign(trimmed, line, column):
+	case assignment().MatchString(trimmed) && r.assign(trimmed, line, column):
 	default:
 		r.keep(text, line)
 	}
@@ -133,7 +134,7 @@ func (r *reader) keep(text string, line int) {
 	offset := line
 	for l := range strings.Lines(text) {
 		l = strings.TrimSuffix(l, "\n")
-		if at := slurmWords.FindStringIndex(l); at != nil && !strings.HasPrefix(strings.TrimSpace(l), "#") {
+		if at := slurmWords().FindStringIndex(l); at != nil && !strings.HasPrefix(strings.TrimSpace(l), "#") {
 			r.faultf(offset, at[0]+1, "%s exists only on Slurm", l[at[0]:at[1]])
 			return
 		}
@@ -157,7 +158,7 @@ func (r *reader) keep(text string, line int) {
 
 // assign reads an assignment. It returns false if the statement is more than one.
 func (r *reader) assign(text string, line, column int) bool {
-	m := assignment.FindStringSubmatch(text)
+	m := assignment().FindStringSubmatch(text)
 	name, value := m[1], text[len(m[0]):]
 	known := meaning{}
 	if strings.HasPrefix(value, "(") {
@@ -186,7 +187,7 @@ func (r *reader) assign(text string, line, column int) bool {
 		if !ok || len(list) > 1 {
 			return false
 		}
-		if slurmWords.MatchString(value) || strings.Contains(value, "hostname") {
+		if slurmWords().MatchString(value) || strings.Contains(value, "hostname") {
 			known.slurm = true
 		}
 		if len(list) == 1 && !known.slurm {
@@ -243,7 +244,7 @@ func (r *reader) expand(w word) ([]string, *unknownVar) {
 		case literal:
 			out[len(out)-1] += p.text
 		case opaque:
-			return nil, &unknownVar{p.text, slurmWords.MatchString(p.text) || strings.Contains(p.text, "hostname")}
+			return nil, &unknownVar{p.text, slurmWords().MatchString(p.text) || strings.Contains(p.text, "hostname")}
 		case variable, array:
 			m, ok := r.vars[p.text]
 			if !ok {

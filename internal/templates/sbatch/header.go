@@ -2,11 +2,11 @@ package sbatch
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
@@ -168,11 +168,11 @@ func (r *reader) gpus(v string, to *int) string {
 	return count(v, to)
 }
 
-var size = regexp.MustCompile(`^([0-9]+)([KMGT]?)B?$`)
+var size = pattern.Lazy(`^([0-9]+)([KMGT]?)B?$`)
 
 // memory reads a size, in MiB without a unit.
 func (r *reader) memory(v string) string {
-	m := size.FindStringSubmatch(strings.ToUpper(v))
+	m := size().FindStringSubmatch(strings.ToUpper(v))
 	switch {
 	case m == nil:
 		return fmt.Sprintf("%q is not a size such as 64G", v)
@@ -185,14 +185,14 @@ func (r *reader) memory(v string) string {
 	return ""
 }
 
-var limit = regexp.MustCompile(`^(?:([0-9]{1,4})-)?([0-9]{1,6})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?$`)
+var limit = pattern.Lazy(`^(?:([0-9]{1,4})-)?([0-9]{1,6})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?$`)
 
 // time reads minutes, minutes:seconds, hours:minutes:seconds, days-hours and so on.
 func (r *reader) time(v string) string {
 	if v == "0" || strings.EqualFold(v, "UNLIMITED") || strings.EqualFold(v, "INFINITE") {
 		return ""
 	}
-	m := limit.FindStringSubmatch(v)
+	m := limit().FindStringSubmatch(v)
 	if m == nil {
 		return fmt.Sprintf("%q is not a time such as 1-12:00:00", v)
 	}
@@ -227,11 +227,11 @@ func (r *reader) export(v string) string {
 	return ""
 }
 
-var notInName = regexp.MustCompile(`[^a-z0-9-]+`)
+var notInName = pattern.Lazy(`[^a-z0-9-]+`)
 
 // name makes a name of Kubernetes of the name of a job.
 func (r *reader) name(v string) string {
-	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(v), "-"), "-")
+	name := strings.Trim(notInName().ReplaceAllString(strings.ToLower(v), "-"), "-")
 	if name != v {
 		r.notef("the job is named %s: names have lower-case letters, digits and hyphens", name)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
@@ -373,12 +373,12 @@ func deref(t reflect.Type) reflect.Type {
 }
 
 // helm matches Helm's own words in a script, in which {{ }} alone may belong to another program.
-var helm = regexp.MustCompile(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|toYaml\s)`)
+var helm = pattern.Lazy(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|toYaml\s)`)
 
 // Foreign reports text of other template languages that is also valid YAML.
 func (r *Report) Foreign(n *manifest.Node, at manifest.Location) {
 	manifest.Visit(n, at, func(n *manifest.Node, at manifest.Location) {
-		if s := n.Str(); helm.MatchString(s) || !at.Script && manifest.Foreign.MatchString(s) {
+		if s := n.Str(); helm().MatchString(s) || !at.Script && manifest.Foreign().MatchString(s) {
 			r.addf(n.Line, n.Column, at.Path, "%s", manifest.ForeignText)
 			n.Faulty = true
 		}

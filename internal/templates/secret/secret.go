@@ -2,8 +2,9 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
 // Shown stands in messages for a value that is not shown.
@@ -61,10 +62,10 @@ func Hide(kind, path string, v any) any {
 }
 
 // secretName matches the names of variables, options and annotations with secret values.
-var secretName = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API[-_]?KEY|ACCESS[-_]?KEY|PRIVATE[-_]?KEY|[-_]KEY$)`)
+var secretName = pattern.Lazy(`(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API[-_]?KEY|ACCESS[-_]?KEY|PRIVATE[-_]?KEY|[-_]KEY$)`)
 
 // tokenCount matches names that count tokens of a text, such as max-tokens.
-var tokenCount = regexp.MustCompile(`(?i)(NUM|MAX|MIN|TOTAL|PER|COUNT|LEN)[-_]?.*TOKENS?|TOKENS?[-_]?(PER|COUNT|NUM|LEN)|TOKENI[SZ]ER`)
+var tokenCount = pattern.Lazy(`(?i)(NUM|MAX|MIN|TOTAL|PER|COUNT|LEN)[-_]?.*TOKENS?|TOKENS?[-_]?(PER|COUNT|NUM|LEN)|TOKENI[SZ]ER`)
 
 // Name reports whether a variable, option or annotation of that name has a secret value.
-func Name(name string) bool { return secretName.MatchString(name) && !tokenCount.MatchString(name) }
+func Name(name string) bool { return secretName().MatchString(name) && !tokenCount().MatchString(name) }

@@ -1,10 +1,10 @@
 package team
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
@@ -32,7 +32,7 @@ func refuseSecrets(t *parse.Template) error {
 }
 
 // option matches a command-line flag that names a secret, and its value.
-var option = regexp.MustCompile(`(?:^|\s)--?([A-Za-z0-9_.-]+)(?:[=\s]+)(\S+)`)
+var option = pattern.Lazy(`(?:^|\s)--?([A-Za-z0-9_.-]+)(?:[=\s]+)(\S+)`)
 
 // secretsIn returns the paths of the plain-text secrets in an object: the data of a Secret, and environment
 // variables, annotations and flags whose names suggest secrets.
@@ -67,7 +67,7 @@ func secretsIn(kind string, doc *manifest.Node) (paths []string) {
 		if words := lists[list]; len(words) > 1 && strings.HasPrefix(words[len(words)-2], "-") && !strings.Contains(words[len(words)-2], "=") {
 			line = words[len(words)-2] + " " + text
 		}
-		for _, m := range option.FindAllStringSubmatch(line, -1) {
+		for _, m := range option().FindAllStringSubmatch(line, -1) {
 			if secret.Name(m[1]) && !strings.HasPrefix(m[2], "-") && clear(m[2], at) && !strings.Contains(m[2], "$") {
 				paths = append(paths, at.Path)
 				return

@@ -2,11 +2,11 @@ package v2config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
@@ -49,7 +49,7 @@ func (r *reader) scriptArgs(at string, t manifest.Tree) {
 	}
 }
 
-var shellVariable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+var shellVariable = pattern.Lazy(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
 
 // words splits the arguments as v2's shell script did. Variables of env_vars are
 // written as Kubernetes fills them in, since no shell sees the arguments now.
@@ -62,7 +62,7 @@ func (r *reader) words() []string {
 			continue
 		}
 		for _, w := range words {
-			out = append(out, shellVariable.ReplaceAllStringFunc(w, func(m string) string {
+			out = append(out, shellVariable().ReplaceAllStringFunc(w, func(m string) string {
 				name := strings.Trim(m, "${}")
 				if _, set := r.file.Values.Environment[name]; set {
 					return "$(" + name + ")"
@@ -192,7 +192,7 @@ func (r *reader) labelValues(at string, t manifest.Tree) map[string][]string {
 	return out
 }
 
-var interpolation = regexp.MustCompile(`\$\{([^${}]*)\}`)
+var interpolation = pattern.Lazy(`\$\{([^${}]*)\}`)
 
 // isResolver tells OmegaConf's and the launcher's resolvers from a shell's
 // ${NAME:-default}.
@@ -205,7 +205,7 @@ func isResolver(name string) bool {
 func (r *reader) resolve(at string, where manifest.Position, s string) string {
 	for depth := 0; ; depth++ {
 		changed := false
-		out := interpolation.ReplaceAllStringFunc(s, func(m string) string {
+		out := interpolation().ReplaceAllStringFunc(s, func(m string) string {
 			name := m[2 : len(m)-1]
 			if resolver, _, has := strings.Cut(name, ":"); has && isResolver(resolver) {
 				r.faults.Addf(where, "%s: the resolver %q of OmegaConf is not understood: write the value itself", at, manifest.Clip(resolver))
@@ -239,7 +239,7 @@ func (r *reader) resolve(at string, where manifest.Position, s string) string {
 // git is the repository that is cloned in the pods before the training.
 type git struct{ url, branch, commit string }
 
-var gitURL = regexp.MustCompile(`^(https?://|codecommit::)[^\s'"\\]+$`)
+var gitURL = pattern.Lazy(`^(https?://|codecommit::)[^\s'"\\]+$`)
 
 func gitFields() []Field {
 	return []Field{
@@ -283,7 +283,7 @@ func Checkout(url, branch, commit string) (before, after []string, err error) {
 		return nil, nil, fmt.Errorf("a branch or commit, and no repo_url_or_path")
 	case url == "":
 		return nil, nil, nil
-	case !gitURL.MatchString(url):
+	case !gitURL().MatchString(url):
 		return nil, nil, fmt.Errorf("repo_url_or_path has to start with https:// or codecommit::, as pods see no folder of this machine")
 	}
 	helper := ""

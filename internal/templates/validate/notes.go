@@ -1,11 +1,11 @@
 package validate
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
@@ -14,7 +14,7 @@ import (
 )
 
 // CountFlag matches the counts in a launching command. A range such as --nnodes=1:4 is matched with its colon.
-var CountFlag = regexp.MustCompile(`(?:^|\s)(-np|--nnodes|--nproc[-_]per[-_]node)(?:=|\s+)(\d+)(:?)`)
+var CountFlag = pattern.Lazy(`(?:^|\s)(-np|--nnodes|--nproc[-_]per[-_]node)(?:=|\s+)(\d+)(:?)`)
 
 // NoteCounts notes numbers in the launching command that contradict the job: two pods with a command for three
 // never start to train. Each job of a JobSet may be a group of its own.
@@ -29,7 +29,7 @@ func NoteCounts(s *resolve.Plan, j *jobobject.View) {
 				text.WriteString(manifest.TextOf(w) + " ")
 			}
 		}
-		for _, m := range CountFlag.FindAllStringSubmatch(text.String(), -1) {
+		for _, m := range CountFlag().FindAllStringSubmatch(text.String(), -1) {
 			n, err := strconv.Atoi(m[2])
 			if err != nil || m[3] != "" {
 				continue
@@ -48,14 +48,14 @@ func NoteCounts(s *resolve.Plan, j *jobobject.View) {
 
 // imageText holds the characters of an image's name, tag and digest (the OCI
 // distribution specification's references).
-var imageText = regexp.MustCompile(`^[A-Za-z0-9._/:@+-]*$`)
+var imageText = pattern.Lazy(`^[A-Za-z0-9._/:@+-]*$`)
 
 // NoteImages notes images that no node can pull, such as <account>.dkr.ecr... in a sample.
 func NoteImages(s *resolve.Plan, j *jobobject.View) {
 	for _, r := range j.Roles() {
 		for _, list := range []string{"initContainers", "containers"} {
 			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
-				if image := manifest.TextOf(c["image"]); !imageText.MatchString(image) {
+				if image := manifest.TextOf(c["image"]); !imageText().MatchString(image) {
 					s.Notef("%s of %s: image %s is not a valid reference", manifest.TextOf(c["name"]), r.Name, manifest.QuoteText(image))
 				}
 			}

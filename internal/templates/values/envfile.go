@@ -35,7 +35,7 @@ func ParseEnvFile(name string, data []byte, lookup func(string) (string, bool)) 
 		case strings.HasPrefix(key, "export "):
 			fault(n, "export is for shells; write KEY=VALUE")
 			continue
-		case !envName.MatchString(key):
+		case !envName().MatchString(key):
 			fault(n, "%s is not a valid name of an environment variable", manifest.QuoteText(key))
 			continue
 		case strings.ContainsRune(value, 0):

@@ -42,7 +42,7 @@ func secretEnvError(why string) error {
 // check validates the names. Errors show them: names of Secrets are not secret.
 func (e SecretEnv) check() error {
 	switch {
-	case e.Name != "" && !envName.MatchString(e.Name):
+	case e.Name != "" && !envName().MatchString(e.Name):
 		return secretEnvError(manifest.QuoteText(e.Name) + " is not a valid name of an environment variable")
 	case len(validation.IsDNS1123Subdomain(e.Secret)) > 0:
 		return secretEnvError(manifest.QuoteText(e.Secret) + " is not a valid name of a Secret")

@@ -1,11 +1,11 @@
 package values
 
 import (
-	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -19,11 +19,11 @@ func NotJobName(name string) string {
 }
 
 // noBlanks matches text on one line without blanks, such as the name of an image.
-var noBlanks = regexp.MustCompile(`^[^\s\pC]+$`)
+var noBlanks = pattern.Lazy(`^[^\s\pC]+$`)
 
 // NotImage returns why a text cannot be the name of an image, "" if it can.
 func NotImage(image string) string {
-	if !noBlanks.MatchString(image) {
+	if !noBlanks().MatchString(image) {
 		return manifest.QuoteText(image) + " is not a valid image"
 	}
 	return ""
@@ -56,11 +56,11 @@ func NotServiceAccount(name string) string {
 	return ""
 }
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envName = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // NotVariable returns why a name cannot be that of an environment variable, "" if it can.
 func NotVariable(name string) string {
-	if !envName.MatchString(name) {
+	if !envName().MatchString(name) {
 		return manifest.QuoteText(name) + " is not a valid name of an environment variable: use letters, digits and _, and no digit first"
 	}
 	return ""
