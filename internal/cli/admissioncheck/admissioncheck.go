@@ -61,14 +61,29 @@ func lackInFile(in *inputs.Inputs) {
 	}
 }
 
+// submittable returns the team namespaces in which the user can create jobs. It asks for each of them, unless the user can
+// list all namespaces and create jobs in all of them.
+func submittable(ctx context.Context, c *factory.Cluster, in *inputs.Inputs) (names []string) {
+	if len(in.Namespaces) > 0 {
+		if all, err := c.CanI(ctx, "create", kinds.PyTorchJob.Resource, "", ""); err == nil && all {
+			for _, n := range in.Namespaces {
+				if n.Labels[kinds.ManagedQueueLabel] == "true" {
+					names = append(names, n.Name)
+				}
+			}
+			return names
+		}
+	}
+	names, _ = discovery.AccessibleNamespaces(ctx, c.Client, "create", kinds.PyTorchJob.Resource) // without them, the job's namespace remains
+	return names
+}
+
 // Queues returns the local queues of the namespace, and of the other team namespaces
 // in which the user can create jobs.
 func Queues(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, namespace string) []*kueue.LocalQueue {
 	usable := map[string]bool{namespace: true}
-	if names, err := discovery.AccessibleNamespaces(ctx, c.Client, "create", kinds.PyTorchJob.Resource); err == nil {
-		for _, n := range names {
-			usable[n] = true
-		}
+	for _, n := range submittable(ctx, c, in) {
+		usable[n] = true
 	}
 	var out []*kueue.LocalQueue
 	for _, own := range []bool{true, false} {

@@ -1,6 +1,7 @@
 package admissioncheck
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -18,10 +19,18 @@ import (
 
 // limited is what of a job says how long it may run: beside the switch that
 // suspends it, in the spec or its run policy. Source: batch/v1 JobSpec, Kubeflow's
-// RunPolicy, KubeRay's RayJobSpec.
+// RunPolicy, KubeRay's RayJobSpec. It also has who created the job.
 type limited struct {
 	Metadata struct {
-		UID string `json:"uid"`
+		UID       string `json:"uid"`
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+		Labels    struct {
+			Creator string `json:"sagemaker.user/created-by"` // kinds.CreatedByLabel
+		} `json:"labels"`
+		Annotations struct {
+			Creator string `json:"cli.hyperpod/created-by"` // kinds.CreatedByAnnotation
+		} `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
 		Seconds   *int64 `json:"activeDeadlineSeconds"`
@@ -53,8 +62,9 @@ func (l limited) left(now time.Time) time.Duration {
 
 // Deadlines reads what the jobs that hold quota say about their end, which Kueue does
 // not copy to their workloads: one list for each kind that holds some, or one for
-// each of its namespaces where all may not be listed. What cannot be read has none.
-func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs) func(*kueue.Workload) forecast.Told {
+// each of its namespaces where all may not be listed. What cannot be read has none. It notes who created the jobs in
+// creators, which may be nil.
+func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, creators *Creators) func(*kueue.Workload) forecast.Told {
 	type kind struct {
 		kinds.Resource
 		namespaces map[string]bool
@@ -87,12 +97,17 @@ func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs) func(
 				}
 			}
 			found[j.Metadata.UID] = told
+			creators.note(jobKey{r.Kind, j.Metadata.Namespace, j.Metadata.Name}, cmp.Or(j.Metadata.Labels.Creator, j.Metadata.Annotations.Creator))
 		}
 		return err
 	}
 	for _, k := range wanted {
 		wg.Go(func() {
-			if !kube.IsForbidden(read(k.Resource, "")) {
+			err := read(k.Resource, "")
+			if err == nil {
+				creators.noteAll(k.Kind)
+			}
+			if !kube.IsForbidden(err) {
 				return
 			}
 			for ns := range k.namespaces {

@@ -32,7 +32,7 @@ func TestDeadlines(t *testing.T) {
 			asked = append(asked, r.URL.Path)
 			s.ServeHTTP(w, r)
 		}), "test", kube.Options{})
-		deadline := Deadlines(context.Background(), &factory.Cluster{Client: client}, in)
+		deadline := Deadlines(context.Background(), &factory.Cluster{Client: client}, in, nil)
 		for name, want := range map[string]time.Duration{"run-a": 2 * time.Hour, "run-b": 0} {
 			for _, w := range in.Workloads {
 				if w.OwnerReferences[0].Name == name && deadline(w).Deadline != want {

@@ -29,9 +29,50 @@ type owned struct {
 
 type jobKey struct{ kind, namespace, name string }
 
+// Creators remembers who created the jobs that were read. Its zero value is ready.
+type Creators struct {
+	mu sync.Mutex
+	of map[jobKey]string
+	// all has the kinds whose jobs were all read.
+	all map[string]bool
+}
+
+// noteAll notes that all jobs of a kind were read.
+func (r *Creators) noteAll(kind string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[string]bool{}
+	}
+	r.all[kind] = true
+}
+
+func (r *Creators) note(job jobKey, creator string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == nil {
+		r.of = map[jobKey]string{}
+	}
+	r.of[job] = creator
+}
+
+// known returns who created a job, and whether the job was read or does not exist.
+func (r *Creators) known(job jobKey) (string, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	creator, read := r.of[job]
+	return creator, read || r.all[job.kind]
+}
+
 // Owners fills in who created the holders of a verdict and the jobs of its remedies, as
-// far as the jobs can be read.
-func Owners(ctx context.Context, c *factory.Cluster, v *check.Verdict) {
+// far as the jobs can be read. It does not read those that read has.
+func Owners(ctx context.Context, c *factory.Cluster, v *check.Verdict, read *Creators) {
 	all := []*remedy.Holder{}
 	for i := range v.Holders {
 		all = append(all, &v.Holders[i])
@@ -45,6 +86,10 @@ func Owners(ctx context.Context, c *factory.Cluster, v *check.Verdict) {
 	wanted := map[string]map[jobKey]bool{} // by kind
 	for _, h := range all {
 		if _, known := kinds.JobNamed(h.Kind); h.Owner != "" || h.Hidden || h.Kind == "" || !known {
+			continue
+		}
+		if creator, already := read.known(of(h)); already {
+			h.Owner = creator
 			continue
 		}
 		if wanted[h.Kind] == nil {

@@ -44,7 +44,7 @@ func TestOwners(t *testing.T) {
 			mu.Unlock()
 			s.ServeHTTP(w, r)
 		}), "test", kube.Options{})
-		Owners(context.Background(), &factory.Cluster{Client: client}, v)
+		Owners(context.Background(), &factory.Cluster{Client: client}, v, &Creators{})
 		var missing []string
 		for _, h := range append(v.Holders, v.Remedies[0].Jobs...) {
 			if h.Owner != "dora" {

@@ -126,8 +126,9 @@ func Explain(ctx context.Context, o *Options, cluster *factory.Cluster, found fi
 	q.Queues = func(ctx context.Context) []*kueue.LocalQueue {
 		return admissioncheck.Queues(ctx, cluster, in, found.Namespace)
 	}
+	var read admissioncheck.Creators
 	q.Deadlines = func(ctx context.Context) func(*kueue.Workload) forecast.Told {
-		return admissioncheck.Deadlines(ctx, cluster, in)
+		return admissioncheck.Deadlines(ctx, cluster, in, &read)
 	}
 	q.Workers = o.Workers.Reader(o.Factory, cluster, in, found.Namespace, []map[string]any{found.Object}, 0)
 	q.Make, q.May = again(ctx, cluster, found), admissioncheck.May(cluster)
@@ -140,7 +141,7 @@ func Explain(ctx context.Context, o *Options, cluster *factory.Cluster, found fi
 		return nil, verdict.Error(err)
 	}
 	if e.Verdict != nil {
-		admissioncheck.Owners(ctx, cluster, e.Verdict)
+		admissioncheck.Owners(ctx, cluster, e.Verdict, &read)
 	}
 	explanation.Fill(e, o.Factory.Line)
 	return e, nil

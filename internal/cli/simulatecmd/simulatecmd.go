@@ -294,7 +294,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	opts := simulate.Options{Cycles: o.Cycles, EvictionTakes: takes}
 	if !at.IsZero() || o.timed {
-		opts.Ahead = &simulate.Ahead{At: at, For: o.For, Finished: in.FinishedWorkloads, Assume: o.Assume, Deadline: admissioncheck.Deadlines(ctx, cluster, in)}
+		opts.Ahead = &simulate.Ahead{At: at, For: o.For, Finished: in.FinishedWorkloads, Assume: o.Assume, Deadline: admissioncheck.Deadlines(ctx, cluster, in, nil)}
 	}
 	report, err := simulate.Run(ctx, simulate.Of(in), changes, opts)
 	if err != nil {

@@ -22,7 +22,7 @@ func Of(ctx context.Context, c *factory.Cluster, namespaces func(context.Context
 	if err != nil {
 		return nil, err
 	}
-	world, ahead := forecast.Of(in), forecast.Options{Now: now, Assume: assume, Deadline: admissioncheck.Deadlines(ctx, c, in)}
+	world, ahead := forecast.Of(in), forecast.Options{Now: now, Assume: assume, Deadline: admissioncheck.Deadlines(ctx, c, in, nil)}
 	if world.Now, _, err = in.Engine(ctx); err != nil {
 		return nil, notetext.Error(err)
 	}

@@ -70,13 +70,14 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	if r.options.Replace {
 		in = in.Without(jobOf(j))
 	}
+	var read admissioncheck.Creators
 	answer, err := judge(ctx, in.WithTemplates(j.namespace, objects), check.Request{
 		Object: object, Beside: beside(objects, at), Namespace: j.namespace, Remedies: true, AllHolders: r.options.AllHolders, Assume: r.options.Assume,
 		Make:  change,
 		Steps: slices.Concat(r.findings, rights, refusal(refused, rights), r.checkLoader(ctx, in, j)),
 		Found: found,
 		Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
-			return admissioncheck.Deadlines(ctx, c, in)
+			return admissioncheck.Deadlines(ctx, c, in, &read)
 		},
 		Queues:  func(ctx context.Context) []*kueue.LocalQueue { return admissioncheck.Queues(ctx, c, in, j.namespace) },
 		Workers: r.options.Workers.Reader(f, c, in, j.namespace, objects, at),
@@ -84,7 +85,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	admissioncheck.Owners(ctx, c, answer)
+	admissioncheck.Owners(ctx, c, answer, &read)
 	verdict.Fill(answer, f.Line)
 	text := func() string { return verdict.Text(answer, f.IO.Width, words.Age) }
 	if err := admissioncheck.Print(f, format, answer, text, answer.Job.Name); err != nil {

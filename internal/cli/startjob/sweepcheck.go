@@ -131,7 +131,7 @@ func (r *run) checkSeries(ctx context.Context, s *series, all, missing []*swept)
 		return check.Request{
 			Remedies: true, Assume: r.options.Assume, Found: one.found, Steps: one.steps,
 			Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
-				return admissioncheck.Deadlines(ctx, c, in)
+				return admissioncheck.Deadlines(ctx, c, in, nil)
 			},
 		}
 	}, len(all)-len(missing), len(missing)-len(now), nil); err != nil {
