@@ -43,6 +43,7 @@ type store struct {
 	variants    map[string]map[workload.Reference]bool            // by their family, see familyKey
 	touched     map[workload.Reference]bool                       // parents of families that changed, see follow
 	gated       map[workload.Reference]bool                       // parents of families in which a gate is to open
+	cleared     map[workload.Reference]bool                       // variants that lost their quota since follow
 
 	deviceClasses  map[string]*resourcev1.DeviceClass
 	claimTemplates map[string]*resourcev1.ResourceClaimTemplate // "namespace/name"
@@ -70,6 +71,7 @@ func newStore() *store {
 		variants:    map[string]map[workload.Reference]bool{},
 		touched:     map[workload.Reference]bool{},
 		gated:       map[workload.Reference]bool{},
+		cleared:     map[workload.Reference]bool{},
 
 		deviceClasses:  map[string]*resourcev1.DeviceClass{},
 		claimTemplates: map[string]*resourcev1.ResourceClaimTemplate{},

@@ -64,6 +64,7 @@ func (e *Engine) follow(ctx context.Context) (changed bool) {
 			changed = e.followFamily(ctx, key) || changed
 		}
 	}
+	clear(e.store.cleared)
 	return changed
 }
 
@@ -203,6 +204,9 @@ func (e *Engine) clearVariant(ctx context.Context, v *kueue.Workload) {
 // evictParent stops the job of a variant before that variant loses its quota.
 func (e *Engine) evictParent(v *kueue.Workload) {
 	p := e.parentOf(v)
+	if p != nil && workload.HasQuotaReservation(v) {
+		e.store.cleared[workload.Key(v)] = true
+	}
 	if p == nil || !workload.HasQuotaReservation(v) || !workload.HasQuotaReservation(p) || workloadevict.IsEvicted(p) {
 		return
 	}
@@ -381,7 +385,8 @@ func (e *Engine) openGate(ctx context.Context, k *kin, now bool) bool {
 	return true
 }
 
-// anyQueued reports whether the scheduler will try some of the variants without a change.
+// anyQueued reports whether the scheduler will try some of the variants without a change. One that has just lost its quota
+// does not count: the controller takes the quota and opens the gate in one go.
 func (e *Engine) anyQueued(ctx context.Context, variants []*kueue.Workload) bool {
 	e.flush(ctx)
 	queued := map[workload.Reference]bool{}
@@ -390,7 +395,9 @@ func (e *Engine) anyQueued(ctx context.Context, variants []*kueue.Workload) bool
 			queued[key] = true
 		}
 	}
-	return slices.ContainsFunc(variants, func(v *kueue.Workload) bool { return queued[workload.Key(v)] })
+	return slices.ContainsFunc(variants, func(v *kueue.Workload) bool {
+		return queued[workload.Key(v)] && !e.store.cleared[workload.Key(v)]
+	})
 }
 
 func (e *Engine) workloadsOf(keys []workload.Reference) []*kueue.Workload {
