@@ -254,6 +254,36 @@ func TestNotModelled(t *testing.T) {
 	}
 }
 
+// TestWorkersRefuse: a job of a kind that MultiKueue cannot send never runs, whether it waits for quota or not.
+func TestWorkersRefuse(t *testing.T) {
+	multi := json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"AdmissionCheck","metadata":{"name":"remote"},"spec":{"controllerName":"kueue.x-k8s.io/multikueue"},"status":{"conditions":[{"type":"Active","status":"True","reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
+	spark := `{"apiVersion":"sparkoperator.k8s.io/v1beta2","kind":"SparkApplication","metadata":{"name":"j","labels":{"kueue.x-k8s.io/queue-name":"queue"}},
+"spec":{"type":"Python","mode":"cluster","driver":{"gpu":{"name":"nvidia.com/gpu","quantity":1}},"executor":{"instances":1,"gpu":{"name":"nvidia.com/gpu","quantity":1}}}}`
+	for name, c := range map[string]struct {
+		held  int
+		rule  string
+		never bool
+	}{
+		"quota is free":               {0, `{"name":"remote"}`, true},
+		"quota is held":               {8, `{"name":"remote"}`, true},
+		"held, for a flavor":          {8, `{"name":"remote","onFlavors":["a100"]}`, false},
+		"free, for the flavor it has": {0, `{"name":"remote","onFlavors":["a100"]}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fixture.New(fixture.Flavor("a100"), fixture.Node("n1", "a100", 8, ""), multi,
+				fixture.Rules("resources: {excludeResourcePrefixes: [cpu, memory]}\nintegrations: {frameworks: [sparkoperator.k8s.io/sparkapplication]}\n"))
+			s.Add(fixture.Team("t", "", 8, "", `"admissionChecksStrategy":{"admissionChecks":[`+c.rule+`]}`)...)
+			if c.held > 0 {
+				s.Add(fixture.Work("t", "other", c.held, 10, time.Hour, true))
+			}
+			v := ask(t, checker(t, s), check.Request{Object: object(t, json.RawMessage(spark)), Namespace: "t", Remedies: true})
+			if never := v.Verdict == check.Never && v.Detail == check.WorkersRefuse && v.ETA == nil && len(v.Holders) == 0; never != c.never {
+				t.Errorf("%s %s %s: %s, holders %v", v.Verdict, v.Reason, v.Detail, v.Summary, v.Holders)
+			}
+		})
+	}
+}
+
 // TestNotInFile: a kind that a file lacks is not a missing permission.
 func TestNotInFile(t *testing.T) {
 	for reason, want := range map[string]string{state.NotInFile: "%s are not in the file", state.Forbidden: "no permission to list %s", state.Failed: "%s could not be read"} {

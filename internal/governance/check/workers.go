@@ -95,9 +95,10 @@ func (c *Checker) elsewhere(v *Verdict) bool {
 // askWorkers completes the verdict on a job that gets its quota here, and that a worker cluster has to admit, too. Each worker
 // gets a copy of the Workload.
 func (c *Checker) askWorkers(ctx context.Context, r *Request, v *Verdict) error {
-	if k, ok := kinds.JobNamed(v.Job.Kind); ok && k.OneCluster && slices.Contains(v.Quota.NotModelled, admission.NotModelledMultiKueue) {
+	if c.refused(v) {
 		v.Quota.NotModelled = nil
 		v.Verdict, v.Reason, v.Detail = Never, kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks, WorkersRefuse
+		v.ETA, v.Holders, v.HoldersTotal, v.HoldersRest, v.Remedies = nil, nil, 0, nil, nil // quota does not help
 		return nil
 	}
 	v.workersUnasked = r.Workers == nil && slices.Contains(v.Quota.NotModelled, admission.NotModelledMultiKueue)
@@ -121,6 +122,22 @@ func (c *Checker) askWorkers(ctx context.Context, r *Request, v *Verdict) error 
 	})
 	v.byWorkers()
 	return nil
+}
+
+// refused reports whether MultiKueue refuses the job because of its kind, once it has its quota here.
+func (c *Checker) refused(v *Verdict) bool {
+	if k, ok := kinds.JobNamed(v.Job.Kind); !ok || !k.OneCluster {
+		return false
+	}
+	if v.Verdict != Waits {
+		return slices.Contains(v.Quota.NotModelled, admission.NotModelledMultiKueue)
+	}
+	remote, _ := c.remoteChecks(v.Job.ClusterQueue)
+	return slices.ContainsFunc(remote, func(a *kueue.AdmissionCheck) bool { // whatever flavor the job gets
+		return slices.ContainsFunc(c.In.ClusterQueue(v.Job.ClusterQueue).Spec.AdmissionChecksStrategy.AdmissionChecks, func(r kueue.AdmissionCheckStrategyRule) bool {
+			return string(r.Name) == a.Name && len(r.OnFlavors) == 0
+		})
+	})
 }
 
 // RemoteCheck returns the admission check of MultiKueue of a ClusterQueue, nil without one.
