@@ -72,9 +72,8 @@ func Unpack(r io.Reader, u Unpacking) (Counts, error) {
 			return counts, ErrSparse
 		}
 		if mode := h.FileInfo().Mode(); h.Name == u.As && u.Base != "." && h.Typeflag != tar.TypeLink {
-			if err := CheckSource(u.Base, mode); err != nil {
-				err.(*SourceError).Link = h.Linkname
-				return counts, err
+			if !mode.IsRegular() && !mode.IsDir() {
+				return counts, &SourceError{Path: u.Base, Mode: mode.Type(), Link: h.Linkname}
 			}
 		}
 		switch h.Typeflag {

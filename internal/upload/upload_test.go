@@ -45,7 +45,7 @@ func TestListNames(t *testing.T) {
 		t.Skip(err) // not every file system has such names
 	}
 	var file *fs.PathError
-	if _, err := List(root, MaxBytes, MaxFiles); !errors.As(err, &file) || file.Path != bad || file.Err.Error() != "the name is not in UTF-8" {
+	if _, err := List(root, MaxBytes, MaxFiles); !errors.As(err, &file) || file.Path != bad || file.Err.Error() != "the name is not valid UTF-8" {
 		t.Error(err)
 	}
 }

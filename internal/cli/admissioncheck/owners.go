@@ -64,6 +64,9 @@ func (r *Creators) note(job jobKey, creator string) {
 
 // known returns who created a job, and whether the job was read or does not exist.
 func (r *Creators) known(job jobKey) (string, bool) {
+	if r == nil {
+		return "", false
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	creator, read := r.of[job]

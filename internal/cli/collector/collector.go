@@ -20,7 +20,7 @@ const (
 	delayed, delayedGrowth = 800, 801
 )
 
-// changing makes a change that depends on the value before one step.
+// changing guards a read and a write of GOGC.
 var changing sync.Mutex
 
 // Delay starts a collector that was off, with normal as GOGC in percent. The first collection waits for a heap of
@@ -65,6 +65,8 @@ func Grow() (end func()) {
 	return func() {
 		changing.Lock()
 		defer changing.Unlock()
-		debug.SetGCPercent(was)
+		if is := debug.SetGCPercent(was); is == delayedGrowth {
+			debug.SetGCPercent(delayed) // nothing was collected yet, and what Delay has set up is still there
+		}
 	}
 }

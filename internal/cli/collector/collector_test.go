@@ -77,8 +77,13 @@ func run(t *testing.T, name string) {
 			t.Errorf("%d collections of 16 MB", n)
 		}
 		end()
-		expect(t, usual)
+		expect(t, delayed)
+		allocate(8)
+		if n := collections() - before; n != 0 {
+			t.Errorf("%d collections of 24 MB", n)
+		}
 		runtime.GC()
+		await(t, usual)
 		runtime.GC()
 		expect(t, usual)
 	case "growth lasts beyond the first collection":

@@ -258,12 +258,13 @@ func (c *copying) unfit(what string, source *tarball.SourceError) error {
 	e := errs.New(what, "it is "+source.Kind()).WithCode(errs.Usage).WithCause(source)
 	switch {
 	case source.Link != "":
-		e.WithFact("leads to", source.Link)
+		e.WithFact("target", source.Link)
 		target := source.Link
 		if !path.IsAbs(target) {
 			target = path.Join(path.Dir(c.from.Path), target)
 		}
-		return e.Suggest(errs.Run("copy-file", c.from.Job+":"+target, c.to.Path, "-n", c.Target.Job.Namespace, "--pod", c.Target.Pod.Name).WithNote("copies what the link leads to"))
+		return e.Suggest(errs.Run("copy-file", c.from.Job+":"+target, c.to.Path, "-n", c.Target.Job.Namespace, "--pod", c.Target.Pod.Name, "-c", c.Target.Container).
+			WithNote("copies the target of the link"))
 	case c.from.Job == "" && path.Clean(filepath.ToSlash(source.Path)) != path.Clean(filepath.ToSlash(c.from.Path)):
 		e.Why = source.Error() // within the folder
 	}

@@ -94,6 +94,8 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
 		http.Error(rw, "the dashboard changes nothing", http.StatusMethodNotAllowed)
+	case r.URL.Path == "/favicon.ico": // browsers ask for it outside of the page
+		rw.WriteHeader(http.StatusNoContent)
 	case r.URL.Path == w.home && r.URL.Query().Has("token"):
 		w.open(rw, r)
 	case !w.known(r):
@@ -172,9 +174,6 @@ func (w *web) answer(rw http.ResponseWriter, r *http.Request) {
 		file, kind = "dashboard.js", "text/javascript; charset=utf-8"
 	case "dashboard.css":
 		file, kind = "dashboard.css", "text/css; charset=utf-8"
-	case "favicon.ico":
-		rw.WriteHeader(http.StatusNoContent)
-		return
 	case "events":
 		w.events(rw, r)
 		return

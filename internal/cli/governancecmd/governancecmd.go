@@ -62,7 +62,7 @@ func parse(ctx context.Context, f *factory.Factory, path string) (*policy.Docume
 		e.WithFact(position(path, fault.Line, fault.Column), policytext.Fault(fault))
 	}
 	if faults[0].Kind == policy.Manifest {
-		return nil, nil, e.Suggest(errs.Run("simulate", "-f", path).WithNote("takes objects of Kueue"), errs.Run("governance", "export").WithNote("writes the governance file of a cluster"))
+		return nil, nil, e.Suggest(errs.Run("simulate", "-f", path).WithNote("accepts Kueue objects"), errs.Run("governance", "export").WithNote("writes the governance file of a cluster"))
 	}
 	return nil, nil, e.Suggest(errs.Run("governance", "check", "-f", path).WithNote("lists all mistakes"))
 }

@@ -318,7 +318,7 @@ func (r *run) attachClaim(object map[string]any) (made upload.Attached, note str
 // openUpload opens the folder of --upload.
 func openUpload(dir string) (*os.Root, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // opening a pipe waits for a writer
-		return nil, errs.Usagef("cannot upload %s: it is not a folder", dir)
+		return nil, errs.Usagef("cannot upload %s: not a folder", dir)
 	}
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, os.ErrNotExist) {

@@ -83,9 +83,9 @@ func (c *Checker) placement(wl *kueue.Workload, d *admission.Decision, joins *jo
 	return best
 }
 
-// only returns the groups with only the pods that join a pod group; as they are for a new workload.
+// only returns the groups with only the pods that join a pod group; as they are for a workload without quota.
 func (j *joined) only(groups []fit.Group) (out []fit.Group) {
-	if j == nil {
+	if j == nil || !j.holds {
 		return groups
 	}
 	for _, g := range groups {
@@ -95,7 +95,7 @@ func (j *joined) only(groups []fit.Group) (out []fit.Group) {
 		if g.Hosts != nil {
 			g.Hosts = maps.Clone(g.Hosts)
 			for name := range g.Hosts {
-				g.Hosts[name] = max(0, g.Hosts[name]-j.on[name])
+				g.Hosts[name] = max(0, g.Hosts[name]-j.on[kueue.PodSetReference(g.Name)][name])
 			}
 		}
 		out = append(out, g)

@@ -9,6 +9,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -16,8 +17,9 @@ import (
 // joined are the pods of a request that join a pod group which has its workload: they take the places of pods that failed or
 // never existed.
 type joined struct {
-	pods map[kueue.PodSetReference]int // new pods of each role
-	on   map[string]int                // pods of the group on each node
+	holds bool                                     // the workload has its quota
+	pods  map[kueue.PodSetReference]int            // new pods of each role
+	on    map[kueue.PodSetReference]map[string]int // pods of each role on each node
 }
 
 // podGroup returns the workload of the pod group of the job, and adds the step about a group that Kueue does not admit whole.
@@ -77,39 +79,43 @@ func (c *Checker) workloadOfGroup(namespace, name string) *kueue.Workload {
 
 // join finds places for new pods in the workload of their group, and sets joins of the verdict. It returns the code of what
 // keeps Kueue from starting all of them, with the name of a pod. (FindMatchingWorkloads in Kueue's pod_controller.go, v0.19)
-func join(w *kueue.Workload, there, added []map[string]any, known admission.Lookup, v *Verdict) (code, pod string, err error) {
+func join(w *kueue.Workload, there, added []map[string]any, classes admission.Lookup, v *Verdict) (code, pod string, err error) {
 	room := map[kueue.PodSetReference]int{}
+	v.joins = &joined{holds: inputs.Reserves(w), pods: map[kueue.PodSetReference]int{}, on: map[kueue.PodSetReference]map[string]int{}}
 	for _, ps := range w.Spec.PodSets {
-		room[ps.Name] = int(ps.Count)
+		room[ps.Name], v.joins.on[ps.Name] = int(ps.Count), map[string]int{}
 	}
 	for _, gone := range w.Status.ReclaimablePods { // those that succeeded keep their places
 		room[gone.Name] -= int(gone.Count)
 	}
-	v.joins = &joined{pods: map[kueue.PodSetReference]int{}, on: map[string]int{}}
 	for i, o := range slices.Concat(there, added) {
 		data, err := json.Marshal(o)
 		if err != nil {
 			return "", "", err
 		}
-		text, err := admission.RoleAmong(w.Spec.PodSets, data, known)
+		text, err := admission.RoleAmong(w.Spec.PodSets, data, classes)
 		if err != nil {
 			return "", "", err
 		}
-		role := kueue.NewPodSetReference(text)
+		role, name := kueue.NewPodSetReference(text), kinds.Text(o, "metadata", "name")
 		left, known := room[role]
+		switch {
+		case !known && i < len(there): // Kueue leaves it gated
+			continue
+		case !known:
+			return GroupWithoutRole, name, nil
+		}
 		room[role]--
 		switch {
 		case i < len(there):
-			v.joins.on[kinds.Text(o, "spec", "nodeName")]++
-		case !known:
-			return GroupWithoutRole, kinds.Text(o, "metadata", "name"), nil
+			v.joins.on[role][kinds.Text(o, "spec", "nodeName")]++
 		case left <= 0:
-			code = GroupTooLarge
+			code, pod = GroupTooLarge, name
 		default:
 			v.joins.pods[role]++
 		}
 	}
-	return code, "", nil
+	return code, pod, nil
 }
 
 // existing returns the pods of a group that exist and can still run, without those that a list replaces.

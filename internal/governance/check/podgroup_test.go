@@ -30,9 +30,10 @@ func TestJoin(t *testing.T) {
 	}{
 		"a free place":        {there: []map[string]any{pod("a", "x", "n1")}, added: []map[string]any{pod("b", "x", "")}, pods: 1},
 		"all places":          {added: []map[string]any{pod("a", "x", ""), pod("b", "x", "")}, pods: 2},
-		"one pod too many":    {there: []map[string]any{pod("a", "x", "n1")}, added: []map[string]any{pod("b", "x", ""), pod("c", "x", "")}, code: GroupTooLarge, pods: 1},
-		"one pod succeeded":   {there: []map[string]any{pod("a", "x", "n1")}, succeeded: 1, added: []map[string]any{pod("b", "x", "")}, code: GroupTooLarge},
+		"one pod too many":    {there: []map[string]any{pod("a", "x", "n1")}, added: []map[string]any{pod("b", "x", ""), pod("c", "x", "")}, code: GroupTooLarge, pod: "c", pods: 1},
+		"one pod succeeded":   {there: []map[string]any{pod("a", "x", "n1")}, succeeded: 1, added: []map[string]any{pod("b", "x", "")}, code: GroupTooLarge, pod: "b"},
 		"another role":        {added: []map[string]any{pod("b", "y", "")}, code: GroupWithoutRole, pod: "b"},
+		"another, twice":      {there: []map[string]any{pod("a", "y", "")}, added: []map[string]any{pod("b", "y", "")}, code: GroupWithoutRole, pod: "b"},
 		"another that exists": {there: []map[string]any{pod("a", "y", "")}, added: []map[string]any{pod("b", "x", "")}, pods: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,10 +48,14 @@ func TestJoin(t *testing.T) {
 			}
 		})
 	}
-	j := &joined{pods: map[kueue.PodSetReference]int{"x": 1}, on: map[string]int{"n1": 1}}
+	j := &joined{holds: true, pods: map[kueue.PodSetReference]int{"x": 1}, on: map[kueue.PodSetReference]map[string]int{"x": {"n1": 1}, "y": {"n2": 1}}}
 	hosts := map[string]int{"n1": 1, "n2": 1}
-	out := j.only([]fit.Group{{Name: "x", Count: 2, Hosts: hosts}, {Name: "y", Count: 3}})
+	groups := []fit.Group{{Name: "x", Count: 2, Hosts: hosts}, {Name: "y", Count: 3}}
+	out := j.only(groups)
 	if len(out) != 1 || out[0].Count != 1 || fmt.Sprint(out[0].Hosts) != "map[n1:0 n2:1]" || !maps.Equal(hosts, map[string]int{"n1": 1, "n2": 1}) {
 		t.Errorf("the new pods are placed as %+v, of %v", out, hosts)
+	}
+	if j.holds = false; len(j.only(groups)) != 2 {
+		t.Error("a group without quota has no pods on nodes yet")
 	}
 }

@@ -119,8 +119,8 @@ type Verdict struct {
 	workersUnasked bool            // see WorkersUnasked
 }
 
-// Joins reports that the pods join a pod group that has its workload.
-func (v *Verdict) Joins() bool { return v.joins != nil }
+// Joins reports that the pods join a pod group that has its quota.
+func (v *Verdict) Joins() bool { return v.joins != nil && v.joins.holds }
 
 // WorkersUnasked reports that worker clusters of MultiKueue decide about the job, and that the caller did not ask for them.
 func (v *Verdict) WorkersUnasked() bool {

@@ -198,7 +198,7 @@ func (in *Inputs) Workload(namespace, name string) *kueue.Workload {
 func (in *Inputs) WorkloadOf(namespace, uid string) *kueue.Workload {
 	var found *kueue.Workload
 	for _, w := range in.Workloads {
-		if w.Namespace != namespace || OwnerUID(w) != uid {
+		if w.Namespace != namespace || OwnerUID(w) != uid && !inGroup(w, uid) {
 			continue
 		}
 		if found == nil || cmp.Compare(found.CreationTimestamp.UnixNano(), w.CreationTimestamp.UnixNano()) < 0 {

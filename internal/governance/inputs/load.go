@@ -101,6 +101,12 @@ func OwnerUID(w *kueue.Workload) string {
 	return ""
 }
 
+// inGroup reports whether a workload is that of the pod group of a pod: all its pods own it, and none controls it.
+func inGroup(w *kueue.Workload, pod string) bool {
+	return w.Annotations[kinds.GroupWorkload] == "true" &&
+		slices.ContainsFunc(w.OwnerReferences, func(r metav1.OwnerReference) bool { return string(r.UID) == pod })
+}
+
 // JobOf returns the name and kind of the job that a workload belongs to. A workload without a job has its own
 // name.
 func JobOf(w *kueue.Workload) (name, kind string) {

@@ -140,7 +140,7 @@ func Warning(w *admission.Warning) string {
 	case admission.MaybeOrderedByUse:
 		return "ClusterQueues configured for admission fair sharing (Kueue may have it enabled), whose order by past use is not modelled: " + words.Some(w.Names, 4)
 	case admission.ConcurrentQueues:
-		return "ClusterQueues with a policy of concurrent admission (Kueue may have it enabled), which is not modelled: " + words.Some(w.Names, 4)
+		return "ClusterQueues with a concurrentAdmissionPolicy, which is not modelled, as Kueue's feature gates are unknown: " + words.Some(w.Names, 4)
 	case admission.ClaimingWorkloads:
 		return "workloads with resource claims, whose devices cannot be counted because something could not be read: " + words.Some(w.Names, 4)
 	case admission.OwnClaims:

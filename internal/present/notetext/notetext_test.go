@@ -25,7 +25,7 @@ func TestNotes(t *testing.T) {
 			Assumption: &inputs.Assumption{Queue: "n/q", ClusterQueue: "cq", Seen: true, Unread: state.NotInFile}},
 		"ClusterQueue cq has quota in use by workloads that could not be read":          {Code: inputs.Assumed, Assumption: &inputs.Assumption{ClusterQueue: "cq", Unread: state.Failed}},
 		"feature gate G=true is not followed: this Kueue version has it fixed to false": {Code: inputs.NotModelled, Warning: &admission.Warning{Code: admission.GateLocked, Name: "G", On: true}},
-		"ClusterQueues with a policy of concurrent admission (Kueue may have it enabled), which is not modelled: a, b, c, d and 2 more": {Code: inputs.NotModelled,
+		"ClusterQueues with a concurrentAdmissionPolicy, which is not modelled, as Kueue's feature gates are unknown: a, b, c, d and 2 more": {Code: inputs.NotModelled,
 			Warning: &admission.Warning{Code: admission.ConcurrentQueues, Names: []string{"a", "b", "c", "d", "e", "f"}}},
 		"workload n/w holds quota in ClusterQueue cq, which is left out: its usage is not counted": {Code: inputs.NotModelled,
 			Warning: &admission.Warning{Code: admission.UncountedInvalid, Name: "cq", Names: []string{"n/w"}}},

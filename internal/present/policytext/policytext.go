@@ -16,7 +16,7 @@ func Fault(f policy.Fault) string {
 	case policy.Documents:
 		return fmt.Sprintf("the file contains %s documents; it must contain one", f.Got)
 	case policy.Manifest:
-		return fmt.Sprintf("the file is a manifest of Kubernetes (kind %s), not a governance file", f.Got)
+		return fmt.Sprintf("the file is a Kubernetes manifest (kind %s), not a governance file", f.Got)
 	case policy.UnknownField:
 		return fmt.Sprintf("unknown field %q%s", f.Path, meant(f.Near, "available", f.Want))
 	case policy.WrongType:

@@ -208,9 +208,12 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 	case check.GroupMismatch:
 		return fmt.Sprintf("Kueue does not admit pod group %s: %s", s.Name, s.Fault)
 	case check.GroupTooLarge:
+		if s.Fault != "" {
+			return fmt.Sprintf("the workload of pod group %s has no free place for pod %s: Kueue deletes the pod", s.Name, s.Fault)
+		}
 		return fmt.Sprintf("pod group %s has %d pods, and its size (%s) is %d: Kueue deletes the others", s.Name, s.Pods, kinds.PodGroupTotal, s.Whole)
 	case check.GroupWithoutRole:
-		return fmt.Sprintf("the workload of pod group %s has no pods like pod %s: Kueue never starts it", s.Name, s.Fault)
+		return fmt.Sprintf("pod %s matches no pod set of the workload of pod group %s: Kueue never starts the pod", s.Fault, s.Name)
 	case check.NoClusterQueue:
 		return fmt.Sprintf("queue %s names no ClusterQueue", s.Name)
 	case check.ClusterQueueMissing:

@@ -136,7 +136,7 @@ func why(v *check.Verdict) string {
 		return podsFirst(v)
 	}
 	if from := v.Quota.PreemptsFrom; from != nil {
-		return "Kueue lets it preempt other jobs from " + from.Format("15:04:05 UTC") + " on (concurrent admission)"
+		return "it can preempt other jobs from " + from.Format("15:04:05 UTC") + " on (concurrent admission)"
 	}
 	if text := detailText(v, v.Detail); text != "" {
 		return text

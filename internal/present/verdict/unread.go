@@ -114,7 +114,7 @@ func condition(v *check.Verdict) string {
 var notModelled = map[string]string{
 	admission.NotModelledClaims:     "what counts the devices of its resource claims could not be read",
 	admission.NotModelledMultiKueue: "this cluster has the quota for it; a worker cluster must admit it, too",
-	admission.NotModelledConcurrent: "Kueue may try one variant of it for each flavor",
+	admission.NotModelledConcurrent: "Kueue may try a variant of the job for each flavor",
 	admission.NotModelledAdmission:  "past use decides which job is first, and Kueue's settings for it are unknown",
 }
 

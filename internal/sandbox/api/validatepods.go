@@ -69,12 +69,11 @@ func validatePorts(ports []corev1.ContainerPort, path *field.Path) field.ErrorLi
 	names := map[string]bool{}
 	for i, port := range ports {
 		p := path.Index(i)
-		why := utilvalidation.IsValidPortName(port.Name)
 		switch {
 		case port.Name == "":
-		case len(why) > 0:
-			for _, w := range why {
-				all = append(all, field.Invalid(p.Child("name"), port.Name, w))
+		case len(utilvalidation.IsValidPortName(port.Name)) > 0:
+			for _, why := range utilvalidation.IsValidPortName(port.Name) {
+				all = append(all, field.Invalid(p.Child("name"), port.Name, why))
 			}
 		case names[port.Name]:
 			all = append(all, field.Duplicate(p.Child("name"), port.Name))

@@ -131,14 +131,14 @@ func (s *sim) prepareGroup(ctx context.Context, g podGroup) error {
 	for _, ps := range object.List(w.Map(), "spec", "podSets") {
 		room[object.Text(ps, "name")], _ = object.Int(ps, "count")
 	}
-	kept, any := podGroup{PodGroup: g.PodGroup}, false
+	kept, alike := podGroup{PodGroup: g.PodGroup}, false
 	for _, j := range g.members {
 		role, err := admission.RoleOf(j.o.Raw)
 		if err != nil {
 			return err
 		}
 		n, known := room[role]
-		if any = any || known; !known || outcome(j) == "Failed" {
+		if alike = alike || known; !known || outcome(j) == "Failed" {
 			continue // Kueue never starts a pod of an unknown role
 		}
 		if room[role]--; n <= 0 {
@@ -147,7 +147,7 @@ func (s *sim) prepareGroup(ctx context.Context, g podGroup) error {
 			kept.members = append(kept.members, j)
 		}
 	}
-	if !any { // the group is no longer what the Workload says
+	if !alike { // the group is no longer what the Workload says
 		s.st.Remove(kinds.Workload.FullName(), w.Namespace, w.Name)
 	}
 	if len(kept.members) == 0 {

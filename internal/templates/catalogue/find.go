@@ -122,7 +122,7 @@ func unreadable(name string, err error) error {
 	return errs.New("cannot read "+name, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 }
 
-// readRegular is readFile for a file that nobody named as a file. Opening a pipe would wait for a writer.
+// readRegular is readFile for a file of a folder of templates. Opening a pipe would wait for a writer.
 func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
