@@ -364,6 +364,9 @@ func JobNamed(name string) (Job, bool) {
 
 // ObjectName returns "kind.group/name", as kubectl writes an object with -o name.
 func (j Job) ObjectName(name string) string {
+	if j.Group == "" {
+		return strings.ToLower(j.Kind) + "/" + name
+	}
 	return strings.ToLower(j.Kind) + "." + j.Group + "/" + name
 }
 

@@ -3,6 +3,9 @@ package kinds
 import (
 	"slices"
 	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // PodKind is a Pod without a controller as a job. Pods of a group have a Workload together.
@@ -35,6 +38,8 @@ func refusePod(object map[string]any) (at, why string) {
 		return "metadata.labels[" + PodGroupName + "]", "Required value: " + both
 	case total == "":
 		return "metadata.annotations[" + PodGroupTotal + "]", "Required value: " + both
+	case !strings.Contains(group, "${") && len(validation.IsDNS1123Subdomain(group)) > 0: // its Workload has this name
+		return "metadata.labels[" + PodGroupName + "]", "Invalid value: " + strconv.Quote(group) + ": " + validation.IsDNS1123Subdomain(group)[0]
 	case err != nil || n < 1:
 		return "metadata.annotations[" + PodGroupTotal + "]", strconv.Quote(total) + " is not a number above 0"
 	}

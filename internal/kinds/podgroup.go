@@ -48,19 +48,24 @@ type GroupFault struct {
 // Fault compares the pods of a group, without those that failed, with what Kueue requires of them
 // (pkg/controller/jobs/pod/pod_controller.go, v0.19).
 func (g PodGroup) Fault(pods []map[string]any) GroupFault {
-	if n := len(pods); n == 0 || n < g.Pods && !FastPodGroup(pods[0]) {
-		return GroupFault{Missing: g.Pods - n}
+	if len(pods) == 0 {
+		return GroupFault{Missing: g.Pods}
 	}
 	name := func(pod map[string]any) string { return Text(pod, "metadata", "name") }
 	queue := func(pod map[string]any) string { return Text(pod, "metadata", "labels", QueueLabel) }
 	first := pods[0]
+	total, _ := PodGroupOf(first)
+	// Kueue compares only once it has as many pods as one of them says. More pods do not mend a difference.
 	for _, pod := range pods[1:] {
+		if of, _ := PodGroupOf(pod); of.Pods != total.Pods {
+			return GroupFault{Mismatch: fmt.Sprintf("pods '%s' and '%s' has different '%s' values: %d!=%d", name(first), name(pod), PodGroupTotal, total.Pods, of.Pods)}
+		}
 		if a, b := queue(first), queue(pod); a != b {
 			return GroupFault{Mismatch: fmt.Sprintf("pods '%s' and '%s' has different queue names: %s!=%s", name(first), name(pod), a, b)}
 		}
-		if of, _ := PodGroupOf(pod); of.Pods != g.Pods {
-			return GroupFault{Mismatch: fmt.Sprintf("pods '%s' and '%s' has different '%s' values: %d!=%d", name(first), name(pod), PodGroupTotal, g.Pods, of.Pods)}
-		}
+	}
+	if n := len(pods); n < g.Pods && !FastPodGroup(first) {
+		return GroupFault{Missing: g.Pods - n}
 	}
 	return GroupFault{Excess: max(0, len(pods)-g.Pods)}
 }

@@ -134,7 +134,10 @@ func Run(ctx context.Context, o *Options) error {
 	if from.Job == "" {
 		remote = to
 		info, err := os.Stat(from.Path) // before anything is requested
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return errs.NotFoundf("cannot copy %s: no such file or folder", from.Path).WithCause(err)
+		case err != nil:
 			return errs.New("cannot copy "+from.Path, errs.FileReason(err)).WithCause(err)
 		}
 		if err := tarball.CheckSource(from.Path, info.Mode()); err != nil {
@@ -178,8 +181,9 @@ func (c *copying) download(ctx context.Context) error {
 	} else if strings.HasSuffix(c.to.Path, "/") {
 		return errs.New("cannot copy to "+c.to.Path, "no such folder")
 	}
-	if dir == "" {
-		dir = "."
+	dir, name, err := place(dir, name)
+	if err != nil {
+		return err
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -201,6 +205,40 @@ func (c *copying) download(ctx context.Context) error {
 		return err
 	}
 	return c.done(counts, filepath.Join(dir, name))
+}
+
+// place returns the folder and the name that a download writes: what a link leads to. It refuses what a file must not
+// replace, such as a device.
+func place(dir, name string) (string, string, error) {
+	if dir == "" {
+		dir = "."
+	}
+	file := filepath.Join(dir, name)
+	info, err := os.Lstat(file)
+	if err != nil || name == "." {
+		return dir, name, nil
+	}
+	what := "cannot copy to " + file
+	link := info.Mode()&fs.ModeSymlink != 0
+	if link {
+		if info, err = os.Stat(file); err != nil {
+			return "", "", errs.New(what, "it is a link to a path that does not exist").WithCode(errs.Usage).WithCause(err)
+		}
+	}
+	if mode := info.Mode(); !mode.IsRegular() && !mode.IsDir() {
+		return "", "", errs.New(what, "it is "+(&tarball.SourceError{Mode: mode}).Kind()).WithCode(errs.Usage)
+	}
+	if link && info.Mode().IsRegular() {
+		target, err := filepath.EvalSymlinks(file)
+		if err != nil {
+			return "", "", errs.New(what, errs.FileReason(err)).WithCause(err)
+		}
+		dir, name = filepath.Split(target)
+		if dir == "" {
+			dir = "."
+		}
+	}
+	return dir, name, nil
 }
 
 // upload copies to the pod. A folder that exists gets the source below its name.

@@ -119,7 +119,9 @@ func (v *Verdict) conclude() {
 			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
 		case "Group":
 			if outcome := s.Outcome(); outcome == Waits {
-				worse(outcome, s.Code, "")
+				if worse(outcome, s.Code, ""); v.Verdict == Waits { // without all pods, quota does not help
+					v.Reason, v.Detail = s.Code, ""
+				}
 			} else {
 				worse(outcome, kueue.WorkloadQuotaReservedReasonMisconfigured, s.Code)
 			}

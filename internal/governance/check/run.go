@@ -163,6 +163,7 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 	v.conclude()
 	c.holds(wl, v)
 	v.MoreBorrowing = v.Detail == ExceedsBorrowing && c.moreBorrowing(v)
+	r.Remedies = r.Remedies && v.Reason != GroupIncomplete
 	if r.Remedies && v.joins == nil && v.Quota.Status != StatusNotApplicable && !v.barred() && (v.Verdict == Waits || v.Verdict == Never || v.Verdict == Unknown && v.Undecided()) {
 		if err := c.remedies(ctx, &r, wl, v); err != nil {
 			return nil, err

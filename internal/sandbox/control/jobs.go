@@ -134,6 +134,7 @@ func (s *sim) podsOf(j job) []*store.Object {
 // prepareJobs creates a workload for every unfinished job with a queue, keeps the job
 // suspended until the workload is admitted, and keeps the workload up to date.
 func (s *sim) prepareJobs(ctx context.Context) error {
+	s.dropGroups()
 	return s.eachGroup(func(j job) error {
 		if !j.queued() || finished(j) {
 			return nil

@@ -21,6 +21,9 @@ func Manifests(dir string) ([]string, error) {
 	}
 	var out []string
 	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") { // an editor's lock or copy
+			continue
+		}
 		switch strings.ToLower(filepath.Ext(e.Name())) {
 		case ".yaml", ".yml", ".json":
 			if !e.IsDir() {
