@@ -123,6 +123,27 @@ func (e *Engine) Variants(namespace, name string) []*kueue.Workload {
 	return out
 }
 
+// Family returns a workload and, after it, those that [Engine.Remove] removes with it. Together they can be loaded again. The
+// caller must not change them.
+func (e *Engine) Family(namespace, name string) []*kueue.Workload {
+	w := e.Stored(namespace, name)
+	if w == nil {
+		return nil
+	}
+	return append([]*kueue.Workload{w}, e.owned(w)...)
+}
+
+// owned returns the variants of a parent, by name.
+func (e *Engine) owned(parent *kueue.Workload) (out []*kueue.Workload) {
+	if !concurrentadmission.IsParent(parent) {
+		return nil
+	}
+	for _, key := range sortedKeys(e.store.variants[parent.Namespace+"/"+uidOf(parent)]) {
+		out = append(out, e.store.workloads[key])
+	}
+	return out
+}
+
 // offered returns the flavors that a queue makes variants for, in its order.
 func offered(cq *kueue.ClusterQueue) []kueue.ResourceFlavorReference {
 	if cq == nil || len(cq.Spec.ResourceGroups) == 0 {

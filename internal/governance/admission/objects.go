@@ -87,3 +87,6 @@ func Queued(workloads, variants []*kueue.Workload) []*kueue.Workload {
 	})
 	return append(out, variants...)
 }
+
+// FlavorOf returns the flavor that a variant is for, "" without one.
+func FlavorOf(w *kueue.Workload) string { return string(concurrentadmission.GetVariantFlavor(w)) }

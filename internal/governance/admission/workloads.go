@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +16,6 @@ import (
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	"sigs.k8s.io/kueue/pkg/util/api"
 	"sigs.k8s.io/kueue/pkg/workload"
-	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 )
@@ -54,11 +52,8 @@ func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
 	e.release(key, w)
 	e.wakeQueueOf(w)
 	e.queues.DeleteAndForgetWorkload(e.log, key)
-	if concurrentadmission.IsParent(w) { // which owns its variants
-		for _, v := range sortedKeys(e.store.variants[w.Namespace+"/"+uidOf(w)]) {
-			ns, name, _ := strings.Cut(string(v), "/")
-			_ = e.Remove(ctx, ns, name)
-		}
+	for _, v := range e.owned(w) {
+		_ = e.Remove(ctx, v.Namespace, v.Name)
 	}
 	e.follow(ctx)
 	e.requeue(ctx)

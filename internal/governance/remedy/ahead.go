@@ -2,6 +2,7 @@ package remedy
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,10 +39,10 @@ func (f *finder) ahead() (out []*kueue.Workload, strict bool) {
 // gets only the freed quota that they leave. It reports whether the job's turn comes,
 // and returns the function that restores the engine.
 func (f *finder) admitAhead(ctx context.Context) (turn bool, undo func()) {
-	var back []*kueue.Workload
+	var back [][]*kueue.Workload
 	undo = func() {
-		for _, w := range back {
-			f.put(ctx, w, w)
+		for _, family := range back {
+			f.put(ctx, family)
 		}
 	}
 	for _, w := range f.before {
@@ -52,26 +53,58 @@ func (f *finder) admitAhead(ctx context.Context) (turn bool, undo func()) {
 			}
 			continue
 		}
-		if f.put(ctx, w, given(w, &d)) {
-			back = append(back, w)
+		family := f.Engine.Family(w.Namespace, w.Name)
+		if f.put(ctx, allGiven(family, &d)) {
+			back = append(back, family)
 		}
 	}
 	return true, undo
 }
 
-// put replaces a workload in the engine.
-func (f *finder) put(ctx context.Context, old *kueue.Workload, by client.Object) bool {
+// put replaces a workload, and those that belong to it, in the engine.
+func (f *finder) put(ctx context.Context, family []*kueue.Workload) bool {
 	ctx = context.WithoutCancel(ctx)
-	if err := f.Engine.Remove(ctx, old.Namespace, old.Name); err != nil {
+	if len(family) == 0 || f.Engine.Remove(ctx, family[0].Namespace, family[0].Name) != nil {
 		return false
 	}
-	if err := f.Engine.Load(ctx, by); err != nil {
+	if err := f.Engine.Load(ctx, objects(family)...); err != nil {
 		if f.err == nil {
 			f.err = err
 		}
 		return false
 	}
 	return true
+}
+
+func objects(workloads []*kueue.Workload) []client.Object {
+	out := make([]client.Object, len(workloads))
+	for i, w := range workloads {
+		out[i] = w
+	}
+	return out
+}
+
+// allGiven gives a workload the quota of a decision, and, of those that belong to it, the one for the flavor of the decision.
+func allGiven(family []*kueue.Workload, d *admission.Decision) []*kueue.Workload {
+	out := slices.Clone(family)
+	for i, w := range out {
+		if i == 0 || uses(d, admission.FlavorOf(w)) {
+			out[i] = given(w, d)
+		}
+	}
+	return out
+}
+
+// uses reports whether a decision assigns a flavor.
+func uses(d *admission.Decision, flavor string) bool {
+	for _, ps := range d.PodSets {
+		for _, f := range ps.Flavors {
+			if f == flavor {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // given returns a copy of a workload that has the quota of a decision.

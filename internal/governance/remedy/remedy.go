@@ -312,11 +312,14 @@ func (f *finder) jobsEnd(ctx context.Context) {
 func (f *finder) without(ctx context.Context, ended []Holder) (admission.Decision, bool) {
 	var back []client.Object
 	for _, h := range ended {
-		w := f.In.Workload(h.Namespace, h.Workload)
-		if w == nil || f.Engine.Remove(ctx, h.Namespace, h.Workload) != nil {
+		if f.In.Workload(h.Namespace, h.Workload) == nil {
 			continue
 		}
-		back = append(back, w)
+		family := f.Engine.Family(h.Namespace, h.Workload)
+		if f.Engine.Remove(ctx, h.Namespace, h.Workload) != nil {
+			continue
+		}
+		back = append(back, objects(family)...)
 	}
 	var a answer
 	turn, undo := f.admitAhead(ctx)

@@ -1,0 +1,74 @@
+package check_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
+)
+
+// family is the workload of a job in a queue with concurrent admission, and its variant for a flavor.
+func family(team, name string, gpus, priority int, since time.Duration, admitted bool) []any {
+	text := string(fixture.Work(team, name, gpus, priority, since, admitted).(json.RawMessage))
+	parent := strings.Replace(text, `"labels":{`, `"labels":{"kueue.x-k8s.io/concurrent-admission-parent":"true",`, 1)
+	var variant map[string]any
+	if err := json.Unmarshal([]byte(text), &variant); err != nil {
+		panic(err)
+	}
+	m := variant["metadata"].(map[string]any)
+	m["ownerReferences"] = []any{map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "name": m["name"], "uid": m["uid"], "controller": true}}
+	m["name"], m["uid"] = fmt.Sprint(m["name"], "-a100"), fmt.Sprint(m["uid"], "-a100")
+	m["annotations"] = map[string]any{"kueue.x-k8s.io/workload-allowed-resource-flavors": "a100"}
+	data, err := json.Marshal(variant)
+	if err != nil {
+		panic(err)
+	}
+	return []any{json.RawMessage(parent), json.RawMessage(data)}
+}
+
+// families is a cluster with a team in whose queue each flavor has a variant.
+func families(gpus int, spec string) *fixture.Server {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing+"featureGates: {ConcurrentAdmission: true}\n"),
+		fixture.Node("n1", "a100", 64, ""), fixture.Class("high", 100))
+	s.Add(fixture.Team("t", "", gpus, "", `"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors"}}`+spec)...)
+	return s
+}
+
+// TestFamiliesEnd: what the variants of a job hold is free once it ends, and not before: the jobs ahead take their part of it.
+func TestFamiliesEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		quota, other, ahead, asks int // GPUs
+	}{
+		"nobody is ahead": {9, 1, 0, 8},
+		"one is ahead":    {12, 4, 4, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := families(c.quota, "")
+			s.Add(family("t", "large", 8, 0, time.Hour, true)...)
+			s.Add(family("t", "other", c.other, 0, time.Hour, true)...)
+			if c.ahead > 0 {
+				s.Add(family("t", "ahead", c.ahead, 50, time.Hour, false)...)
+			}
+			k := checker(t, s)
+			for range 2 {
+				v := ask(t, k, check.Request{Object: object(t, fixture.Job("j", 1, c.asks, "")), Namespace: "t", Remedies: true})
+				ends := ""
+				for _, m := range v.Remedies {
+					for _, j := range m.Jobs {
+						ends += j.Name
+					}
+				}
+				if ends != "large" {
+					t.Errorf("it runs once %q ends", ends)
+				}
+				if v.Verdict != check.Waits || v.Quota.Status != check.StatusFailed || v.ETA == nil || v.ETA.Known() {
+					t.Errorf("%s: %s, %+v", v.Verdict, v.Summary, v.ETA)
+				}
+			}
+		})
+	}
+}
