@@ -30,7 +30,9 @@ func withoutVariants(all []Workload) []Workload {
 	out := make([]Workload, 0, len(all))
 	parents := map[string]bool{}
 	for i := range all {
-		parents[all[i].UID] = true
+		if all[i].UID != "" {
+			parents[all[i].UID] = true
+		}
 	}
 	for i := range all {
 		w := all[i]

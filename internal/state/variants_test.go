@@ -20,6 +20,8 @@ func TestWithoutVariants(t *testing.T) {
 	for name, c := range map[string]struct{ in, want []Workload }{
 		"none":      {[]Workload{one("p", job, nil, nil)}, []Workload{one("p", job, nil, nil)}},
 		"no parent": {[]Workload{one("v1", parent, held, nil)}, []Workload{one("v1", parent, held, nil)}},
+		"without UIDs": {[]Workload{{Meta: Meta{Name: "p"}}, {Meta: Meta{Name: "o"}}, one("v1", parent, nil, nil)},
+			[]Workload{{Meta: Meta{Name: "p"}}, {Meta: Meta{Name: "o"}}, one("v1", parent, nil, nil)}},
 		"admitted": {[]Workload{one("p", job, held, reserved("True", "QuotaReserved")), one("v1", parent, held, reserved("True", "QuotaReserved"))},
 			[]Workload{one("p", job, held, reserved("True", "QuotaReserved"))}},
 		"waits": {[]Workload{one("p", job, nil, nil), one("v1", parent, nil, nil), one("v2", parent, nil, reserved("False", "Pending"))},

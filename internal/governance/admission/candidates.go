@@ -20,7 +20,7 @@ import (
 
 // Candidates are the workloads that Kueue would consider for preemption.
 type Candidates struct {
-	// Keys are their names, "namespace/name".
+	// Keys are their names, "namespace/name". Variants have the name of their workload.
 	Keys map[string]bool
 	// MustBorrow is true when the workload exceeds its ClusterQueue's own quota even if it preempts everything there.
 	// From other queues, it can then take only what borrowWithinCohort allows.
@@ -146,7 +146,7 @@ func (e *Engine) fairCandidates(w *kueue.Workload, cq *schdcache.ClusterQueueSna
 		}
 		for _, c := range from.Workloads {
 			if preemptioncommon.SatisfiesPreemptionPolicy(e.log, w, c.Obj, e.ordering, policy) && classical.WorkloadUsesResources(c, frs) {
-				found[string(workload.Key(c.Obj))] = true
+				found[string(e.named(workload.Key(c.Obj)))] = true
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func (e *Engine) classicalCandidates(w *kueue.Workload, cq *schdcache.ClusterQue
 	}, afs.Enabled(e.use), frs, snap, e.clock, preemptioncommon.CandidatesOrdering)
 	var own []*workload.Info
 	for c, _ := it.Next(true); c != nil; c, _ = it.Next(true) {
-		found[string(workload.Key(c.Obj))] = true
+		found[string(e.named(workload.Key(c.Obj)))] = true
 		if c.ClusterQueue == cq.Name {
 			own = append(own, c)
 		}
@@ -181,7 +181,7 @@ func (e *Engine) classicalCandidates(w *kueue.Workload, cq *schdcache.ClusterQue
 	}
 	it.Reset()
 	for c, _ := it.Next(false); c != nil; c, _ = it.Next(false) {
-		found[string(workload.Key(c.Obj))] = true
+		found[string(e.named(workload.Key(c.Obj)))] = true
 	}
 	return true
 }

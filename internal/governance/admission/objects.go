@@ -9,25 +9,45 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 )
 
+// parents are workloads that can have variants, by name: a variant has none.
+type parents map[types.NamespacedName]bool
+
+func (p parents) add(w *kueue.Workload) {
+	if concurrentadmission.GetParentWorkloadName(w) == "" {
+		p[types.NamespacedName{Namespace: w.Namespace, Name: w.Name}] = true
+	}
+}
+
+// have reports whether a workload is a variant of one of them.
+func (p parents) have(w *kueue.Workload) bool {
+	key := parentKey(w)
+	return key.Name != "" && p[key]
+}
+
+func parentsAmong(list []*kueue.Workload) parents {
+	p := parents{}
+	for _, w := range list {
+		p.add(w)
+	}
+	return p
+}
+
+func parentKey(w *kueue.Workload) types.NamespacedName {
+	return types.NamespacedName{Namespace: w.Namespace, Name: concurrentadmission.GetParentWorkloadName(w)}
+}
+
 // SplitVariants tells the variants of workloads from all others. A variant whose workload is not among them is one of the
 // others.
 func SplitVariants(list []*kueue.Workload) (others, variants []*kueue.Workload) {
-	known := map[types.NamespacedName]bool{}
+	known := parentsAmong(list)
 	for _, w := range list {
-		known[types.NamespacedName{Namespace: w.Namespace, Name: w.Name}] = true
-	}
-	for _, w := range list {
-		if known[parentKey(w)] {
+		if known.have(w) {
 			variants = append(variants, w)
 		} else {
 			others = append(others, w)
 		}
 	}
 	return others, variants
-}
-
-func parentKey(w *kueue.Workload) types.NamespacedName {
-	return types.NamespacedName{Namespace: w.Namespace, Name: concurrentadmission.GetParentWorkloadName(w)}
 }
 
 // TakeVariants is SplitVariants for objects of any kind.
@@ -58,34 +78,39 @@ func AddVariants(objects []client.Object, variants []*kueue.Workload) []client.O
 	if len(variants) == 0 {
 		return objects
 	}
-	known := map[types.NamespacedName]bool{}
+	known := parents{}
 	for _, o := range objects {
 		if w, ok := o.(*kueue.Workload); ok {
-			known[types.NamespacedName{Namespace: w.Namespace, Name: w.Name}] = true
+			known.add(w)
 		}
 	}
 	out := objects[:len(objects):len(objects)]
 	for _, v := range variants {
-		if known[parentKey(v)] {
+		if known.have(v) {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// Queued returns the workloads that Kueue queues and whose quota it counts: variants in place of their workload.
+// Queued returns the workloads that Kueue queues and whose quota it counts: variants in place of their workload. It leaves out
+// variants of other workloads.
 func Queued(workloads, variants []*kueue.Workload) []*kueue.Workload {
 	if len(variants) == 0 {
 		return workloads
 	}
-	parents := map[types.NamespacedName]bool{}
+	known, replaced := parentsAmong(workloads), parents{}
+	var mine []*kueue.Workload
 	for _, v := range variants {
-		parents[parentKey(v)] = true
+		if known.have(v) {
+			mine = append(mine, v)
+			replaced[parentKey(v)] = true
+		}
 	}
 	out := slices.DeleteFunc(slices.Clone(workloads), func(w *kueue.Workload) bool {
-		return parents[types.NamespacedName{Namespace: w.Namespace, Name: w.Name}]
+		return replaced[types.NamespacedName{Namespace: w.Namespace, Name: w.Name}]
 	})
-	return append(out, variants...)
+	return append(out, mine...)
 }
 
 // FlavorOf returns the flavor that a variant is for, "" without one.

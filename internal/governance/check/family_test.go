@@ -30,9 +30,9 @@ func family(team, name string, gpus, priority int, since time.Duration, admitted
 	return []any{json.RawMessage(parent), json.RawMessage(data)}
 }
 
-// families is a cluster with a team in whose queue each flavor has a variant.
-func families(gpus int, spec string) *fixture.Server {
-	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing+"featureGates: {ConcurrentAdmission: true}\n"),
+// families is a cluster with a team whose queue has concurrent admission, which Kueue has on or off.
+func families(on bool, gpus int, spec string) *fixture.Server {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fmt.Sprintf("%sfeatureGates: {ConcurrentAdmission: %t}\n", fixture.FairSharing, on)),
 		fixture.Node("n1", "a100", 64, ""), fixture.Class("high", 100))
 	s.Add(fixture.Team("t", "", gpus, "", `"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors"}}`+spec)...)
 	return s
@@ -47,7 +47,7 @@ func TestFamiliesEnd(t *testing.T) {
 		"one is ahead":    {12, 4, 4, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := families(c.quota, "")
+			s := families(true, c.quota, "")
 			s.Add(family("t", "large", 8, 0, time.Hour, true)...)
 			s.Add(family("t", "other", c.other, 0, time.Hour, true)...)
 			if c.ahead > 0 {
@@ -70,5 +70,41 @@ func TestFamiliesEnd(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFamilyPreemptible: a holder can be preempted if its variants can.
+func TestFamilyPreemptible(t *testing.T) {
+	s := families(true, 9, `,"preemption":{"withinClusterQueue":"LowerPriority"}`)
+	s.Add(family("t", "low", 8, 0, time.Hour, true)...)
+	s.Add(family("t", "top", 1, 200, time.Hour, true)...)
+	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 9, "", "kueue.x-k8s.io/priority-class", "high")), Namespace: "t", Remedies: true})
+	got := map[string]bool{}
+	for _, h := range v.Holders {
+		got[h.Name] = h.Preemptible
+	}
+	if len(got) != 2 || !got["low"] || got["top"] {
+		t.Errorf("%s: %v", v.Summary, got)
+	}
+}
+
+// TestFamiliesTogether: a job that is preempted leaves its quota, and the next verdict counts it no more.
+func TestFamiliesTogether(t *testing.T) {
+	for _, on := range []bool{true, false} {
+		s := families(on, 8, `,"preemption":{"withinClusterQueue":"LowerPriority"}`)
+		s.Add(family("t", "low", 8, 0, time.Hour, true)...)
+		ask := func(name string, labels ...string) check.Request {
+			return check.Request{Object: object(t, fixture.Job(name, 1, 8, "", labels...)), Namespace: "t"}
+		}
+		list, err := checker(t, s).Together(t.Context(), []check.Request{ask("high", "kueue.x-k8s.io/priority-class", "high"), ask("next")}, nil)
+		if err != nil || len(list) != 2 {
+			t.Fatal(list, err)
+		}
+		if q := list[0].Quota; list[0].Verdict != check.Admitted || on && (len(q.Preempts) != 1 || q.Preempts[0].Name != "low") {
+			t.Errorf("on %t: %s: %+v", on, list[0].Verdict, q.Preempts)
+		}
+		if r := list[1].Quota.Resources; list[1].Verdict != check.Waits || len(r) != 1 || r[0].Used != 8 {
+			t.Errorf("on %t: %s: %+v", on, list[1].Verdict, r)
+		}
 	}
 }

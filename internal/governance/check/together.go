@@ -110,12 +110,22 @@ func (c *Checker) add(ctx context.Context, wl *kueue.Workload, joins *joined) er
 // takeOver takes over what the engine made of the workloads. What was read stays as it is.
 func (c *Checker) takeOver(added *kueue.Workload) {
 	in := *c.In
-	in.Workloads = make([]*kueue.Workload, 0, len(c.In.Workloads)+1)
+	in.Workloads, in.Variants = make([]*kueue.Workload, 0, len(c.In.Workloads)+1), nil
 	for _, w := range append(c.In.Workloads[:len(c.In.Workloads):len(c.In.Workloads)], added) {
-		if now := c.Engine.Stored(w.Namespace, w.Name); now != nil {
-			w = now
+		if family := c.Engine.Family(w.Namespace, w.Name); len(family) > 0 {
+			w = family[0]
+			in.Variants = append(in.Variants, family[1:]...)
 		}
 		in.Workloads = append(in.Workloads, w)
+	}
+	taken := map[*kueue.Workload]bool{}
+	for _, v := range in.Variants {
+		taken[v] = true
+	}
+	for _, v := range c.In.Variants { // of a workload that Kueue does not know as their parent
+		if now := c.Engine.Stored(v.Namespace, v.Name); now != nil && !taken[now] {
+			in.Variants = append(in.Variants, now)
+		}
 	}
 	c.In, c.used, c.bounds = &in, in.Usage(), nil
 	c.Tree = in.Quota(c.used)
