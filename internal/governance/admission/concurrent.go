@@ -221,10 +221,10 @@ func (e *Engine) stop(key workload.Reference, reason, message string) {
 	delete(e.started, key)
 }
 
-// admittedOf returns the variant that is admitted, the first of several; "" if none is.
+// admittedOf returns the variant that is admitted, the first of several; "" if none is. It must say to what.
 func (e *Engine) admittedOf(k *kin) workload.Reference {
 	for _, key := range k.variants {
-		if workload.IsAdmitted(e.store.workloads[key]) {
+		if v := e.store.workloads[key]; workload.IsAdmitted(v) && v.Status.Admission != nil {
 			return key
 		}
 	}

@@ -76,6 +76,19 @@ func TestPreemptedWithoutQueue(t *testing.T) {
 	}
 }
 
+// TestAdmittedWithoutAdmission: a variant that says it is admitted, but not to what, admits nobody.
+func TestAdmittedWithoutAdmission(t *testing.T) {
+	f := flavored(newFixture(), "spare").team("a", "", "8", offers("spare"), policy(kueue.ConcurrentAdmissionTryPreferredFlavors, ""))
+	f.add(f.job("a", "parent", 4, func(w *kueue.Workload) { w.UID = "parent" }), f.job("a", "odd", 4, variant("a100"), running, func(w *kueue.Workload) { w.Status.Admission = nil }))
+	e := f.engine(t, Config{Gates: concurrentOn})
+	if got, want := households(e, "a/parent"), "pending, a100 admitted, spare pending"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := short(run(t, e)); got != "1 Admitted a/parent" {
+		t.Error(got)
+	}
+}
+
 // TestMalformedTopology: what the API server would never store is reported.
 func TestMalformedTopology(t *testing.T) {
 	f := newFixture()
