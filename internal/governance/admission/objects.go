@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/controller/constants"
 	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 )
 
@@ -112,6 +113,9 @@ func Queued(workloads, variants []*kueue.Workload) []*kueue.Workload {
 	})
 	return append(out, mine...)
 }
+
+// FlavorAnnotation is the annotation of a variant with its flavor.
+const FlavorAnnotation = constants.WorkloadAllowedResourceFlavorAnnotation
 
 // FlavorOf returns the flavor that a variant is for, "" without one.
 func FlavorOf(w *kueue.Workload) string { return string(concurrentadmission.GetVariantFlavor(w)) }

@@ -7,6 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
@@ -105,6 +110,24 @@ func TestFamiliesTogether(t *testing.T) {
 		}
 		if r := list[1].Quota.Resources; list[1].Verdict != check.Waits || len(r) != 1 || r[0].Used != 8 {
 			t.Errorf("on %t: %s: %+v", on, list[1].Verdict, r)
+		}
+	}
+}
+
+// TestFamiliesHidden: what jobs hold that could not be read is not free, also where a queue counts variants only.
+func TestFamiliesHidden(t *testing.T) {
+	s := families(true, 8, "")
+	team := fixture.Team("u", "", 8, "", `"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors"}}`)
+	queue := strings.TrimSuffix(string(team[2].(json.RawMessage)), "}") + `,"status":{"flavorsReservation":[{"name":"a100","resources":[{"name":"nvidia.com/gpu","total":"7"}]}]}}`
+	s.Add(team[0], team[1], json.RawMessage(queue))
+	s.Add(family("u", "own", 4, 0, time.Hour, true)...)
+	c := member(t, s, "u", "configmaps", "clusterqueues", "cohorts")
+	for gpus, want := range map[int]admission.Outcome{1: admission.Admitted, 2: admission.Waits} {
+		w := c.In.Workloads[0].DeepCopy()
+		w.Name, w.UID, w.Status = fmt.Sprint("asks-", gpus), types.UID(fmt.Sprint("asks-", gpus)), kueue.WorkloadStatus{}
+		w.Spec.PodSets[0].Template.Spec.Containers[0].Resources.Requests["nvidia.com/gpu"] = *resource.NewQuantity(int64(gpus), resource.DecimalSI)
+		if d, err := c.Engine.Probe(t.Context(), w); err != nil || d.Outcome != want {
+			t.Errorf("%d: %s %q, %v", gpus, d.Outcome, d.Message, err)
 		}
 	}
 }

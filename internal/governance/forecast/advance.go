@@ -14,7 +14,7 @@ import (
 type Later struct {
 	// Workloads are those that are left, as Kueue's decisions leave them.
 	Workloads map[key]*kueue.Workload
-	// Variants are those of Workloads, one for each flavor.
+	// Variants are those of Workloads, one for each flavor, by name.
 	Variants []*kueue.Workload
 	// Ended have run to their end, Started were admitted on the way, by name.
 	Ended, Started []key
@@ -38,9 +38,8 @@ func Advance(ctx context.Context, w World, o Options, until time.Time) (*Later, 
 		return nil, err
 	}
 	out := &Later{Workloads: map[key]*kueue.Workload{}}
-	for step := 0; ; step++ {
-		if opens, ok := r.opens(); ok && !opens.After(until) {
-			r.now = opens
+	for step := 0; ; {
+		if r.openGate(until) {
 			if err := r.schedule(ctx, 0); err != nil {
 				return nil, err
 			}
@@ -64,6 +63,7 @@ func Advance(ctx context.Context, w World, o Options, until time.Time) (*Later, 
 		if err := r.schedule(ctx, len(batch)); err != nil {
 			return nil, err
 		}
+		step++
 	}
 	out.Unsettled = r.unsettled
 	dated := map[key]bool{}
@@ -79,6 +79,9 @@ func Advance(ctx context.Context, w World, o Options, until time.Time) (*Later, 
 			out.NoEnd = append(out.NoEnd, k)
 		}
 	}
+	slices.SortFunc(out.Variants, func(a, b *kueue.Workload) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	out.Started = slices.Clone(r.begun)
 	for _, list := range [][]key{out.Ended, out.Started, out.NoEnd} {
 		slices.SortFunc(list, func(a, b key) int { return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)) })

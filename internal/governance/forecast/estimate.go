@@ -150,6 +150,7 @@ type size struct {
 	cycles int // scheduling cycles after each step
 	more   int // number of simultaneous ends that add one cycle (0: none)
 	steps  int // maximum number of steps
+	gates  int // maximum number of preemption gates that open between them
 	// slack is the part of the elapsed simulated time within which ends count as
 	// simultaneous.
 	slack float64
@@ -160,10 +161,10 @@ type size struct {
 
 var (
 	// exact follows every end until the queues settle.
-	exact = size{cycles: 500, steps: 4096, slack: 0.05}
+	exact = size{cycles: 500, steps: 4096, gates: 4096, slack: 0.05}
 	// coarse is for large clusters: ends that are close together happen at once, and
 	// then only the first workloads of each queue are tried. The range becomes wider.
-	coarse = size{cycles: 2, more: 100, steps: 28, slack: 0.25, queue: 24, strip: true}
+	coarse = size{cycles: 2, more: 100, steps: 28, gates: 256, slack: 0.25, queue: 24, strip: true}
 )
 
 // tree knows which queues share a cohort tree.

@@ -11,10 +11,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
@@ -366,5 +368,49 @@ func BenchmarkWorkload(b *testing.B) {
 				b.Log(short(e), e.Code)
 			}
 		})
+	}
+}
+
+// TestManyGates: on a large cluster, gates of variants that open before the next end do not use up the steps of an estimate.
+func TestManyGates(t *testing.T) {
+	w := newWorld()
+	w.Config.Gates = map[string]bool{"ConcurrentAdmission": true}
+	w.add(&kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: "spare"}})
+	for i := range 420 { // that wait
+		team := fmt.Sprint("t", i)
+		w.team(team, "", 8)
+		w.add(w.job(team, "large", 9))
+	}
+	w.team("b", "", 8)
+	w.add(w.job("b", "runs", 8, since(time.Hour), limit(2*time.Hour)))
+	for _, team := range []string{"v0", "v1"} {
+		w.team(team, "", 1, func(q *kueue.ClusterQueue) {
+			q.Spec.ConcurrentAdmissionPolicy = &kueue.ConcurrentAdmissionPolicy{Migration: kueue.ConcurrentAdmissionMigration{Mode: kueue.ConcurrentAdmissionTryPreferredFlavors}}
+			f := *q.Spec.ResourceGroups[0].Flavors[0].DeepCopy()
+			f.Name = "spare"
+			q.Spec.ResourceGroups[0].Flavors = append(q.Spec.ResourceGroups[0].Flavors, f)
+		})
+		for i := range 20 {
+			p := w.job(team, fmt.Sprint("p-", i), 2)
+			p.UID, p.Labels = types.UID(team+p.Name), map[string]string{"kueue.x-k8s.io/concurrent-admission-parent": "true"}
+			w.add(p)
+			for _, flavor := range []string{"a100", "spare"} {
+				v := w.job(team, p.Name+"-"+flavor, 2)
+				v.UID = types.UID(team + v.Name)
+				v.OwnerReferences = []metav1.OwnerReference{{APIVersion: kueue.SchemeGroupVersion.String(), Kind: "Workload", Name: p.Name, UID: p.UID}}
+				v.Annotations = map[string]string{admission.FlavorAnnotation: flavor}
+				v.Spec.PreemptionGates = []kueue.PreemptionGate{{Name: "kueue.x-k8s.io/concurrent-admission"}}
+				if flavor == "a100" {
+					v.Status.PreemptionGates = []kueue.PreemptionGateState{{Name: v.Spec.PreemptionGates[0].Name, Position: kueue.PreemptionGatePositionOpen,
+						LastTransitionTime: metav1.NewTime(noon.Add(-time.Duration(len(w.Objects)) * 100 * time.Millisecond))}}
+				} else {
+					condition(v, kueue.WorkloadBlockedOnPreemptionGates, noon)
+				}
+				w.add(v)
+			}
+		}
+	}
+	if got := short(eta(t, w, forecast.Options{}, w.job("b", "new", 8))); got != "1h0m0s-1h0m0s MaximumExecutionTime:1" {
+		t.Error(got)
 	}
 }

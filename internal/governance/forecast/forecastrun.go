@@ -52,6 +52,7 @@ type forecastRun struct {
 
 	unboundedNames []string
 	unbounded      int // running workloads of the target's tree without a known end
+	gates          int // that were opened
 	unsettled      bool
 	exhausted      bool
 }
@@ -89,9 +90,8 @@ func (t *tree) run(ctx context.Context, p pass) (*forecastRun, error) {
 	if err := r.schedule(ctx, 0); err != nil {
 		return nil, err
 	}
-	for step := 0; len(r.started) < len(r.open) && !r.unsettled; step++ {
-		if opens, ok := r.opens(); ok && step < r.size.steps && opens.Sub(r.o.Now) <= r.o.Horizon {
-			r.now = opens
+	for step := 0; len(r.started) < len(r.open) && !r.unsettled; {
+		if r.openGate(r.o.Now.Add(r.o.Horizon)) {
 			if err := r.schedule(ctx, 0); err != nil {
 				return nil, err
 			}
@@ -118,14 +118,21 @@ func (t *tree) run(ctx context.Context, p pass) (*forecastRun, error) {
 		if err := r.schedule(ctx, len(batch)); err != nil {
 			return nil, err
 		}
+		step++
 	}
 	return r, nil
 }
 
-// opens returns when Kueue lets a variant of a workload preempt, if that is before anything ends.
-func (r *forecastRun) opens() (time.Time, bool) {
+// openGate goes forward to when Kueue lets a variant of a workload preempt. It reports whether that is before anything ends,
+// and not after a time.
+func (r *forecastRun) openGate(until time.Time) bool {
 	at, ok := r.e.NextGate()
-	return at, ok && (len(r.due) == 0 || at.Before(r.due[0].at))
+	if !ok || at.After(until) || len(r.due) > 0 && !at.Before(r.due[0].at) || r.gates >= r.size.gates {
+		return false
+	}
+	r.gates++
+	r.now = at
+	return true
 }
 
 // end ends a batch: evictions under way, and running workloads, which are reported to ended.

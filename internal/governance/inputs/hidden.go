@@ -9,9 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -39,6 +41,11 @@ func hiddenWorkload(cq *kueue.ClusterQueue, n int, flavor kueue.ResourceFlavorRe
 		Status: kueue.WorkloadStatus{Admission: &kueue.Admission{
 			ClusterQueue: kueue.ClusterQueueReference(cq.Name), PodSetAssignments: []kueue.PodSetAssignment{a},
 		}},
+	}
+	if cq.Spec.ConcurrentAdmissionPolicy != nil { // such a queue counts variants only
+		w.OwnerReferences = []metav1.OwnerReference{{APIVersion: kueue.SchemeGroupVersion.String(), Kind: kinds.Workload.Kind,
+			Name: w.Name + "-parent", UID: types.UID(w.Namespace + "/" + w.Name + "-parent")}}
+		w.Annotations = map[string]string{admission.FlavorAnnotation: string(flavor)}
 	}
 	for _, c := range []string{kueue.WorkloadQuotaReserved, kueue.WorkloadAdmitted} {
 		w.Status.Conditions = append(w.Status.Conditions, metav1.Condition{
