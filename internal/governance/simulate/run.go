@@ -139,14 +139,20 @@ func (r *result) endEvictions(ctx context.Context, e *admission.Engine) bool {
 	return len(list) > 0
 }
 
-// openGate advances the clock to when Kueue lets another variant of a workload preempt, and reports whether there is one.
+// openGate advances the clock to when Kueue lets another variant of a workload preempt, and reports whether there is one. After
+// many of them, the world counts as one that never settles.
 func (r *result) openGate(e *admission.Engine) bool {
 	at, ok := e.NextGate()
-	if ok = ok && r.opened < maxCycles; ok {
-		r.opened++
-		r.now = at
+	if !ok {
+		return false
 	}
-	return ok
+	if r.opened == maxCycles {
+		r.settled = false
+		return false
+	}
+	r.opened++
+	r.now = at
+	return true
 }
 
 // endOf is when the pods of a workload that is being evicted have ended.
