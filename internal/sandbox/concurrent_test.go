@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +19,16 @@ func TestConcurrentAdmission(t *testing.T) {
 	old := object.Text(b.must(200, "GET", config, ""), "data", "controller_manager_config.yaml")
 	b.must(200, "PATCH", config, mustJSON(t, map[string]any{"data": map[string]any{"controller_manager_config.yaml": old + "\nfeatureGates: {ConcurrentAdmission: true}\n"}}), mergePatch)
 	queue := smithNS + "-clusterqueue"
+	b.must(201, "POST", kinds.ResourceFlavor.Path("", ""), `{"metadata":{"name":"spare"}}`)
 	// The policy is immutable: another queue of the same name.
 	spec := b.get(kinds.ClusterQueue, "", queue)["spec"].(map[string]any)
 	spec["queueingStrategy"], spec["concurrentAdmissionPolicy"] = "BestEffortFIFO", map[string]any{"migration": map[string]any{"mode": "TryPreferredFlavors"}}
+	groups := mustJSON(t, spec["resourceGroups"])
+	group := spec["resourceGroups"].([]any)[0].(map[string]any)
+	flavors := group["flavors"].([]any)
+	spare := maps.Clone(flavors[0].(map[string]any))
+	spare["name"] = "spare"
+	group["flavors"] = append(slices.Clone(flavors), spare)
 	b.must(200, "DELETE", kinds.ClusterQueue.Path("", queue), "")
 	b.must(201, "POST", kinds.ClusterQueue.Path("", ""), mustJSON(t, map[string]any{"metadata": map[string]any{"name": queue}, "spec": spec}))
 	b.create(smithNS, pytorch("one", "smith", 1, 4))
@@ -59,6 +68,16 @@ func TestConcurrentAdmission(t *testing.T) {
 		if strings.Contains(r, "Evicted") {
 			t.Errorf("event %s", r)
 		}
+	}
+	all := func() int { return len(b.items(kinds.Workload.Path(smithNS, ""))) }
+	before := all()
+	b.must(200, "PATCH", kinds.ClusterQueue.Path("", queue), `{"spec":{"resourceGroups":`+groups+`}}`, mergePatch)
+	b.advance(time.Minute)
+	if n := all(); n != 1+len(flavors) || n != before-1 {
+		t.Errorf("%d workloads without the flavor, %d with it", n, before)
+	}
+	if p, v := states(); p != 1 || v != 1 {
+		t.Errorf("without the flavor: %d jobs and %d variants are admitted", p, v)
 	}
 	b.advance(48 * time.Hour)
 	reserving(0)

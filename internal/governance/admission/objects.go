@@ -114,6 +114,9 @@ func Queued(workloads, variants []*kueue.Workload) []*kueue.Workload {
 	return append(out, mine...)
 }
 
+// IsVariant reports whether a workload is a variant of another one, known or not.
+func IsVariant(w *kueue.Workload) bool { return concurrentadmission.IsVariant(w) }
+
 // FlavorAnnotation is the annotation of a variant with its flavor.
 const FlavorAnnotation = constants.WorkloadAllowedResourceFlavorAnnotation
 

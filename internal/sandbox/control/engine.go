@@ -127,6 +127,7 @@ func (s *sim) schedule(ctx context.Context) error {
 		w := e.Workload(key.Namespace, key.Name)
 		o := s.st.Get(kinds.Workload.FullName(), key.Namespace, key.Name)
 		if w == nil || o == nil {
+			s.dropVariant(e, o)
 			continue
 		}
 		if why, ok := evicted[key]; ok && object.True(o.Map(), "Admitted") {
@@ -168,15 +169,21 @@ func (s *sim) loadWorkloads(ctx context.Context, e *admission.Engine) error {
 		s.loaded[o.Key] = o.RV
 		changed = append(changed, w)
 	}
-	for key := range s.loaded {
-		if !there[key] {
-			delete(s.loaded, key)
-			if e.Workload(key.Namespace, key.Name) != nil {
-				if err := e.Remove(ctx, key.Namespace, key.Name); err != nil {
-					return err
-				}
+	gone := slices.SortedFunc(maps.Keys(s.loaded), store.Compare)
+	gone = slices.DeleteFunc(gone, func(key store.Key) bool { return there[key] })
+	for _, variants := range []bool{false, true} { // a workload goes with its variants
+		for _, key := range gone {
+			w := e.Stored(key.Namespace, key.Name)
+			if w == nil || admission.IsVariant(w) != variants {
+				continue
+			}
+			if err := e.Remove(ctx, key.Namespace, key.Name); err != nil {
+				return err
 			}
 		}
+	}
+	for _, key := range gone {
+		delete(s.loaded, key)
 	}
 	if err := e.Load(ctx, changed...); err != nil {
 		s.warnf("the scheduler ignores objects that it cannot use: %s", notetext.Invalid(err))

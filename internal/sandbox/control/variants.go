@@ -31,6 +31,17 @@ func (s *sim) dropVariants() {
 	}
 }
 
+// dropVariant removes a variant that the scheduler does not have any more: its flavor is not in the queue. o may be nil.
+func (s *sim) dropVariant(e *admission.Engine, o *store.Object) {
+	if o == nil {
+		return
+	}
+	if p := s.parentOf(o); p != nil && e.Stored(p.Namespace, p.Name) != nil {
+		s.st.Remove(kinds.Workload.FullName(), o.Namespace, o.Name)
+		delete(s.loaded, o.Key)
+	}
+}
+
 // writeVariants stores the variants of a workload as the scheduler has them.
 func (s *sim) writeVariants(e *admission.Engine, namespace, name string) error {
 	for _, v := range e.Variants(namespace, name) {
