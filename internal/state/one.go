@@ -67,7 +67,8 @@ func FollowJobs(ctx context.Context, c *kube.Client, k kinds.Job, namespace stri
 	return follow(ctx, c, r, namespace, o, func(w *wireJob) Job { return w.job(k) }, f)
 }
 
-// FollowWorkloads is kube.Follow for workloads, pod sets included, without variants (see withoutVariants).
+// FollowWorkloads is kube.Follow for workloads, pod sets included, without variants. Unlike [ListWorkloads], it leaves out
+// variants without their workload, and a workload that waits does not say what its variants say.
 func FollowWorkloads(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions, f func(kube.Event[Workload]) error) error {
 	r, err := reader.Served(ctx, c, kinds.Workload)
 	if err != nil {

@@ -51,9 +51,10 @@ func (e *Engine) follow(ctx context.Context) (changed bool) {
 		clear(e.store.touched)
 		return false
 	}
-	// A variant is deactivated when another one is admitted and activated when it is evicted, once each.
 	maps.Copy(e.store.touched, e.store.gated)
 	clear(e.store.gated)
+	// A variant is deactivated when another one is admitted and activated when that is evicted, once each: this ends. The bound
+	// is for what the API server would never store.
 	for range 1000 {
 		if len(e.store.touched) == 0 {
 			break
@@ -109,7 +110,7 @@ func (e *Engine) followFamily(ctx context.Context, key workload.Reference) bool 
 	changed := e.makeVariants(ctx, k, known)
 	for _, v := range known {
 		if !slices.Contains(k.flavors, concurrentadmission.GetVariantFlavor(v)) {
-			_ = e.Remove(ctx, v.Namespace, v.Name) // its flavor is not in the queue any more
+			e.remove(v) // its flavor is not in the queue any more
 			changed = true
 			continue
 		}
@@ -170,7 +171,7 @@ func (e *Engine) makeVariants(ctx context.Context, k *kin, known []*kueue.Worklo
 }
 
 // passEviction passes the eviction of a variant on to the parent, whose job has to stop first, and then takes the quota
-// of the variant (syncVariantEvictionStatus). It reports whether the family waits for the job.
+// of the variant (syncVariantEvictionStatus). It reports whether the family waits for the job, and whether something changed.
 func (e *Engine) passEviction(ctx context.Context, k *kin) (waits, changed bool) {
 	for _, key := range k.variants {
 		v, parent := e.store.workloads[key], e.store.workloads[k.parent]
@@ -201,7 +202,8 @@ func (e *Engine) clearVariant(ctx context.Context, v *kueue.Workload) {
 	e.reconcile(ctx, key)
 }
 
-// evictParent stops the job of a variant before that variant loses its quota.
+// evictParent evicts the parent of a variant, whose job stops, before that variant loses its quota. It notes the variant until
+// follow has looked at its family: see anyQueued. It does nothing for a workload that is no variant or holds no quota.
 func (e *Engine) evictParent(v *kueue.Workload) {
 	p := e.parentOf(v)
 	if p != nil && workload.HasQuotaReservation(v) {

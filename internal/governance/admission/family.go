@@ -156,8 +156,8 @@ func offered(cq *kueue.ClusterQueue) []kueue.ResourceFlavorReference {
 	return out
 }
 
-// variantName returns the name that Kueue gives to a variant. Its function panics if the name of the parent does not end
-// with a hyphen and a hash, as Kueue's names do.
+// variantName returns the name that Kueue gives to a variant. Its function panics if the name of the parent has no hyphen;
+// the names that Kueue makes have one.
 func variantName(parent *kueue.Workload, flavor kueue.ResourceFlavorReference) string {
 	name := parent.Name
 	if !strings.Contains(name, "-") {

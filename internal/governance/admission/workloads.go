@@ -33,14 +33,23 @@ func (e *Engine) Stored(namespace, name string) *kueue.Workload {
 	return e.store.workloads[workload.NewReference(namespace, name)]
 }
 
-// Remove forgets a workload that was deleted or has finished: its quota is free and the workloads waiting in the same
-// cohort tree are woken up (Delete in Kueue's workload_controller.go). It returns an error if the workload is unknown.
+// Remove forgets a workload that was deleted or has finished, and the variants of it: its quota is free and the workloads
+// waiting in the same cohort tree are woken up (Delete in Kueue's workload_controller.go). It returns an error if the workload
+// is unknown.
 func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
-	key := workload.NewReference(namespace, name)
-	w := e.store.workloads[key]
+	w := e.Stored(namespace, name)
 	if w == nil {
-		return fmt.Errorf("workload %s not found", key)
+		return fmt.Errorf("workload %s not found", workload.NewReference(namespace, name))
 	}
+	e.remove(w)
+	e.follow(ctx)
+	e.requeue(ctx)
+	return nil
+}
+
+// remove is Remove without what follows from it for others.
+func (e *Engine) remove(w *kueue.Workload) {
+	key := workload.Key(w)
 	e.moved(w)
 	e.forgetUse(w)
 	e.store.remove(w)
@@ -53,11 +62,8 @@ func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
 	e.wakeQueueOf(w)
 	e.queues.DeleteAndForgetWorkload(e.log, key)
 	for _, v := range e.owned(w) {
-		_ = e.Remove(ctx, v.Namespace, v.Name)
+		e.remove(v)
 	}
-	e.follow(ctx)
-	e.requeue(ctx)
-	return nil
 }
 
 // writable returns a copy of the stored workload whose status may be changed;
