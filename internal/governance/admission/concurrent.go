@@ -203,7 +203,7 @@ func (e *Engine) clearVariant(ctx context.Context, v *kueue.Workload) {
 }
 
 // evictParent evicts the parent of a variant, whose job stops, before that variant loses its quota. It notes the variant until
-// follow has looked at its family: see anyQueued. It does nothing for a workload that is no variant or holds no quota.
+// follow has looked at its family: see anyQueued. It does nothing for other workloads, and without quota.
 func (e *Engine) evictParent(v *kueue.Workload) {
 	p := e.parentOf(v)
 	if p != nil && workload.HasQuotaReservation(v) {

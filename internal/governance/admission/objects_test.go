@@ -10,7 +10,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// TestVariantLists: a variant belongs to a workload of its namespace that is not a variant.
+// TestVariantLists: a variant belongs to a workload of its namespace, which is not a variant itself.
 func TestVariantLists(t *testing.T) {
 	owned := func(name string, owner ...string) *kueue.Workload {
 		w := &kueue.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name}}
