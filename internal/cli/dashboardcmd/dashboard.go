@@ -69,8 +69,10 @@ then select text while Shift is held.
 
 --web shows the same tabs in a browser, read-only: on a loopback address, behind
 a link that works once. The page shows what your permissions allow. To open it
-on another machine, add --listen 127.0.0.1:8002 here, run
-"ssh -L 9000:127.0.0.1:8002 HOST" there, and change the port in the link to 9000.
+on another machine, add --listen 127.0.0.1:8002 here, run this there, and change
+the port in the link to 9000:
+
+  ssh -L 9000:127.0.0.1:8002 HOST
 
 With a snapshot, with TERM=dumb, or if stdout is not a terminal, the command
 prints the tabs once.`,
