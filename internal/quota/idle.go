@@ -64,5 +64,19 @@ func (n *node) alone() bool {
 	for root.parent != nil {
 		root = root.parent
 	}
-	return len(root.queuesBelow()) == 1
+	return root.count(2) == 1
+}
+
+// count returns the number of queues at or below the node, and stops at most.
+func (n *node) count(most int) int {
+	if !n.isCohort {
+		return 1
+	}
+	sum := 0
+	for _, c := range n.children {
+		if sum += c.count(most - sum); sum >= most {
+			break
+		}
+	}
+	return sum
 }

@@ -88,6 +88,7 @@ type Engine struct {
 	held        map[string]bool // ClusterQueues kept inactive because their cohorts form a cycle
 	faulty      map[string]bool // what is wrong with ClusterQueues that were left out
 	stale       map[string]bool // cohorts the caches do not know as they are
+	gathering   map[string]bool // cohorts that many queues join: see gather
 	verdicts    map[workload.Reference]verdict
 	backoff     map[workload.Reference]bool // waiting for status.requeueState.requeueAt
 	todo        map[workload.Reference]bool // to be queued by flush
@@ -139,6 +140,7 @@ func New(cfg Config) (*Engine, error) {
 		held:      map[string]bool{},
 		faulty:    map[string]bool{},
 		stale:     map[string]bool{},
+		gathering: map[string]bool{},
 		verdicts:  map[workload.Reference]verdict{},
 		backoff:   map[workload.Reference]bool{},
 		todo:      map[workload.Reference]bool{},

@@ -18,12 +18,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	utilpod "sigs.k8s.io/kueue/pkg/util/pod"
 	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
-const rankWorkload = 10
+const (
+	rankClusterQueue = 7
+	rankWorkload     = 10
+)
 
 // loadRank orders kinds so that what others refer to comes first; -1 is a kind
 // the engine has no use for. Workloads come last: Kueue's caches count them into
@@ -45,7 +49,7 @@ func loadRank(o client.Object) int {
 	case *kueue.Cohort:
 		return 6
 	case *kueue.ClusterQueue:
-		return 7
+		return rankClusterQueue
 	case *kueue.LocalQueue:
 		return 8
 	case *corev1.Pod:
@@ -85,13 +89,20 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 		e.touch()
 	}
 	var errs []error
+	if err := e.gather(e.crowded(sorted[:workloads])); err != nil {
+		errs = append(errs, err)
+	}
 	for _, o := range sorted[:workloads] {
+		if len(e.gathering) > 0 && loadRank(o) > rankClusterQueue {
+			errs = append(errs, e.join(ctx))
+		}
 		err := guard(fmt.Sprintf("%T %s", o, o.GetName()), func() error { return e.applyPolicy(ctx, o) })
 		if err != nil {
 			errs = append(errs, err)
 		}
 	}
 	if workloads > 0 {
+		errs = append(errs, e.join(ctx))
 		// Before any workload: nothing may be counted into a tree with a cycle.
 		if err := e.settleCohorts(ctx); err != nil {
 			errs = append(errs, err)
@@ -242,7 +253,11 @@ func (e *Engine) applyClusterQueue(ctx context.Context, cq *kueue.ClusterQueue, 
 	if e.cqs[cq.Name] {
 		err = errors.Join(e.cache.UpdateClusterQueue(e.log, cq), e.queues.UpdateClusterQueue(ctx, cq, true))
 	} else {
-		err = errors.Join(e.cache.AddClusterQueue(ctx, cq), e.queues.AddClusterQueue(ctx, cq))
+		err = e.cache.AddClusterQueue(ctx, cq)
+		if e.gathering[string(cq.Spec.CohortName)] && errors.Is(err, schdcache.ErrCohortHasCycle) {
+			err = nil // join completes it
+		}
+		err = errors.Join(err, e.queues.AddClusterQueue(ctx, cq))
 		e.cqs[cq.Name] = true // also after an error: the caches keep the half-made queue
 	}
 	if err != nil {

@@ -131,8 +131,9 @@ func Build(r Request) (*Plan, error) {
 		if len(r.Document.Teams) == 0 && len(now.Teams) > 0 {
 			return nil, ErrEmpty
 		}
+		teams := now.ByName()
 		for _, name := range p.Kept {
-			prune.Queues = append(prune.Queues, now.Team(name).Queue())
+			prune.Queues = append(prune.Queues, teams[name].Queue())
 		}
 		if r.Document.Policy != nil {
 			prune.Classes = unwanted(r.Live, want)
@@ -144,14 +145,8 @@ func Build(r Request) (*Plan, error) {
 		} else {
 			p.Actions = append(p.Actions, c)
 		}
-		if c.Action == policy.Create && c.Field == "" {
-			for _, name := range p.Kept {
-				if policy.Same(now.Team(name), r.Document.Team(c.Team)) {
-					p.Renamed = append(p.Renamed, Rename{name, c.Team})
-				}
-			}
-		}
 	}
+	p.Renamed = append(p.Renamed, renames(now, r.Document, p.Kept, p.Actions)...)
 	if r.Prune {
 		p.Kept, p.KeptClasses = []string{}, []string{}
 	}
@@ -166,6 +161,44 @@ func Build(r Request) (*Plan, error) {
 	return p, nil
 }
 
+// mostTwins is how many equal teams may be kept, or created, for the others to look like them under a new name.
+const mostTwins = 10
+
+// renames returns the created teams that look like one that is kept. Teams of a form that many have look like each other
+// without being renamed.
+func renames(now, doc *policy.Document, kept []string, actions []policy.Change) []Rename {
+	if len(kept) == 0 {
+		return nil
+	}
+	have, want := now.ByName(), doc.ByName()
+	keptOf, createdOf := map[string][]string{}, map[string][]string{}
+	for _, name := range kept {
+		form := policy.Form(have[name])
+		keptOf[form] = append(keptOf[form], name)
+	}
+	var forms []string // of created teams, in their order
+	for _, c := range actions {
+		if c.Action == policy.Create && c.Field == "" {
+			form := policy.Form(want[c.Team])
+			createdOf[form] = append(createdOf[form], c.Team)
+			forms = append(forms, form)
+		}
+	}
+	var out []Rename
+	turn := map[string]int{}
+	for _, form := range forms {
+		to := createdOf[form][turn[form]]
+		turn[form]++
+		if len(keptOf[form]) > mostTwins || len(createdOf[form]) > mostTwins {
+			continue
+		}
+		for _, from := range keptOf[form] {
+			out = append(out, Rename{from, to})
+		}
+	}
+	return out
+}
+
 // findings returns those of a document together with what stays beside it in the cluster: the
 // teams that the document does not have share capacity and quota with its own, and a policy
 // that it leaves out holds. What is wrong with them alone is not of this document.
@@ -173,33 +206,37 @@ func findings(r Request, now, doc *policy.Document, facts policy.Facts) []policy
 	full := *doc
 	full.Teams = slices.Clone(doc.Teams)
 	if !r.Prune {
+		teams := now.ByName()
 		for _, name := range policy.Kept(now, doc) {
-			full.Teams = append(full.Teams, *now.Team(name))
+			full.Teams = append(full.Teams, *teams[name])
 		}
 	}
 	if doc.Policy == nil {
 		full.Policy = now.Policy
 	}
-	stays := []string{}
+	stays := map[string]bool{} // by the first part of the path
 	for i := range full.Teams[len(doc.Teams):] {
-		stays = append(stays, fmt.Sprintf("teams[%d]", len(doc.Teams)+i))
+		stays[fmt.Sprintf("teams[%d]", len(doc.Teams)+i)] = true
 	}
 	if doc.Policy == nil {
-		stays = append(stays, "policy")
+		stays["policy"] = true
 	}
 	return slices.DeleteFunc(append([]policy.Finding{}, policy.Check(&full, r.At, facts)...), func(f policy.Finding) bool {
-		return slices.ContainsFunc(stays, func(path string) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") })
+		first, _, _ := strings.Cut(f.Path, ".")
+		return stays[first]
 	})
 }
 
 // assumptions returns those behind what changes.
 func assumptions(r Request, p *Plan) ([]policy.Assumption, error) {
 	part := &policy.Document{}
+	teams, added := r.Document.ByName(), map[string]bool{}
 	for _, c := range p.Actions {
 		if strings.HasPrefix(c.Field, "policy.priorityClasses") {
 			part.Policy = r.Document.Policy
 		}
-		if t := r.Document.Team(c.Team); t != nil && part.Team(c.Team) == nil {
+		if t := teams[c.Team]; t != nil && !added[c.Team] {
+			added[c.Team] = true
 			part.Teams = append(part.Teams, *t)
 		}
 	}
@@ -218,9 +255,13 @@ func manual(c policy.Change) bool {
 
 // unwanted returns the priority classes that the document does not have.
 func unwanted(l *policy.Live, want *policy.Objects) []string {
+	stay := map[string]bool{}
+	for _, c := range want.Classes {
+		stay[c.Name] = true
+	}
 	var out []string
 	for _, c := range l.Classes {
-		if !slices.ContainsFunc(want.Classes, func(w *kueue.WorkloadPriorityClass) bool { return w.Name == c.Name }) {
+		if !stay[c.Name] {
 			out = append(out, c.Name)
 		}
 	}
@@ -248,12 +289,22 @@ func against(r Request, p *Plan, prune policy.Prune) []policy.Finding {
 		}
 	}
 	usage := r.Inputs.Usage()
+	queues := map[string]*kueue.ClusterQueue{}
+	for _, q := range r.Inputs.ClusterQueues {
+		queues[q.Name] = q
+	}
+	teams := map[string]int{} // by ClusterQueue: the place in the document
+	for i := range r.Document.Teams {
+		if name := r.Document.Teams[i].Queue(); teams[name] == 0 {
+			teams[name] = i + 1
+		}
+	}
 	for _, op := range p.kueue {
 		q, ok := op.After.(*kueue.ClusterQueue)
-		if !ok || op.Action != policy.Update {
+		if !ok || op.Action != policy.Update || len(usage[q.Name]) == 0 {
 			continue
 		}
-		old := r.Inputs.ClusterQueue(q.Name)
+		old := queues[q.Name]
 		before, after := nominal(old), nominal(q)
 		devices := accelerators(before)
 		for _, k := range sortedKeys(usage[q.Name]) {
@@ -261,23 +312,16 @@ func against(r Request, p *Plan, prune policy.Prune) []policy.Finding {
 				continue // the other resources follow the accelerators
 			}
 			if used := usage[q.Name][k]; used > after[k] && after[k] < before[k] {
-				team, path := teamOf(r.Document, q.Name)
+				team, path := quota.TeamOf(q.Name), "teams"
+				if i := teams[q.Name] - 1; i >= 0 {
+					team, path = r.Document.Teams[i].Team, fmt.Sprintf("teams[%d].quota", i)
+				}
 				value, limit := quota.Number(k.Resource, used), quota.Number(k.Resource, after[k])
 				add(policy.BelowUse, path, policy.Finding{Team: team, Subject: k.Flavor, Text: k.Resource, Value: &value, Limit: &limit})
 			}
 		}
 	}
 	return out
-}
-
-// teamOf returns the team of a ClusterQueue and the path of its quota.
-func teamOf(d *policy.Document, queue string) (team, path string) {
-	for i := range d.Teams {
-		if d.Teams[i].Queue() == queue {
-			return d.Teams[i].Team, fmt.Sprintf("teams[%d].quota", i)
-		}
-	}
-	return quota.TeamOf(queue), "teams"
 }
 
 // changes returns the operations of a plan as changes: those that raise quota, and then those that lower it or delete,

@@ -64,16 +64,7 @@ func BuildRemote(r Request, remote Remote) (*Plan, error) {
 		p.KeptClasses = append(p.KeptClasses, policy.KeptClasses(found.Now, r.Document)...)
 	}
 	p.Changes = len(p.Actions)+len(p.Manual)+len(p.Operations) > 0
-	for _, c := range p.Actions {
-		if c.Action != policy.Create || c.Field != "" {
-			continue
-		}
-		for _, name := range policy.Kept(found.Now, r.Document) {
-			if policy.Same(found.Now.Team(name), found.Wanted.Team(c.Team)) {
-				p.Renamed = append(p.Renamed, Rename{name, c.Team})
-			}
-		}
-	}
+	p.Renamed = append(p.Renamed, renames(found.Now, found.Wanted, policy.Kept(found.Now, r.Document), p.Actions)...)
 	facts := policy.Facts{Capacity: remote.Capacity, Served: service.Served(remote.State)}
 	var prune policy.Prune
 	if r.Inputs != nil {

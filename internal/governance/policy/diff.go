@@ -54,9 +54,10 @@ func (d *differ) documents(from, to *Document, prune bool) []Change {
 		}
 		d.policy(&p, to.Policy, prune)
 	}
+	before := from.ByName()
 	for i := range to.Teams {
 		t := &to.Teams[i]
-		old := from.Team(t.Team)
+		old := before[t.Team]
 		if old == nil {
 			d.add(Change{Action: Create, Team: t.Team})
 			continue
@@ -75,8 +76,9 @@ func (d *differ) documents(from, to *Document, prune bool) []Change {
 // Kept returns the teams that only the first document has, in its order.
 func Kept(from, to *Document) []string {
 	var out []string
+	stay := to.ByName()
 	for i := range from.Teams {
-		if to.Team(from.Teams[i].Team) == nil {
+		if stay[from.Teams[i].Team] == nil {
 			out = append(out, from.Teams[i].Team)
 		}
 	}
@@ -240,10 +242,13 @@ func (d *differ) field(team, path string, from, to any) {
 
 func sorted(keys map[string]bool) []string { return slices.Sorted(maps.Keys(keys)) }
 
-// Same reports whether two teams differ in their name alone.
-func Same(a, b *Team) bool {
-	x, y := tree(a, false), tree(b, false)
-	delete(x, "team")
-	delete(y, "team")
-	return reflect.DeepEqual(x, y)
+// Form returns a text that is the same for two teams that differ in their names alone.
+func Form(t *Team) string {
+	plain := tree(t, false)
+	delete(plain, "team")
+	text, err := json.Marshal(plain)
+	if err != nil {
+		return t.Team // a tree that was decoded from JSON always has a JSON form
+	}
+	return string(text)
 }

@@ -52,7 +52,15 @@ type Note struct {
 // FromKueue returns the document of a cluster. ToKueue maps it back to objects in which Differences finds no difference.
 func FromKueue(l *Live, m Mapping) (*Document, []Note) {
 	x := &exporter{mapper: newMapper(m), live: l,
-		doc: &Document{Version: Version}, names: map[string]bool{}}
+		doc: &Document{Version: Version}, names: map[string]bool{}, last: map[string]int{},
+		locals: map[string][]Local{}, inactive: map[string]bool{}}
+	for _, q := range l.LocalQueues {
+		name := string(q.Spec.ClusterQueue)
+		x.locals[name] = append(x.locals[name], Local{q.Namespace, q.Name})
+	}
+	for _, ns := range l.Namespaces {
+		x.inactive[ns.Name] = x.inactive[ns.Name] || ns.Labels[labelActivate] == Disabled
+	}
 	x.policy()
 	queues := slices.Clone(l.ClusterQueues)
 	slices.SortFunc(queues, func(a, b *kueue.ClusterQueue) int { return cmp.Compare(a.Name, b.Name) })
@@ -74,6 +82,11 @@ type exporter struct {
 	doc   *Document
 	notes []Note
 	names map[string]bool
+	// last is the last number that name gave to a name.
+	last map[string]int
+	// locals are the LocalQueues by ClusterQueue; inactive are the namespaces in which quota is not enforced.
+	locals   map[string][]Local
+	inactive map[string]bool
 }
 
 func (x *exporter) policy() {
@@ -144,8 +157,9 @@ func (x *exporter) name(queue string) string {
 		base = quota.TeamOf(queue)
 	}
 	name := base
-	for i := 2; x.names[name]; i++ {
+	for i := max(2, x.last[base]+1); x.names[name]; i++ {
 		name = fmt.Sprintf("%s-%d", base, i)
+		x.last[base] = i
 	}
 	x.names[name] = true
 	return name
@@ -156,12 +170,7 @@ func (x *exporter) team(q *kueue.ClusterQueue) Team {
 	if t.Queue() != q.Name {
 		x.beyond(&t).ClusterQueue = q.Name
 	}
-	locals := []Local{}
-	for _, l := range x.live.LocalQueues {
-		if string(l.Spec.ClusterQueue) == q.Name {
-			locals = append(locals, Local{l.Namespace, l.Name})
-		}
-	}
+	locals := append([]Local{}, x.locals[q.Name]...)
 	slices.SortFunc(locals, func(a, b Local) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
@@ -208,10 +217,8 @@ func (x *exporter) terms(t *Team, spec *kueue.ClusterQueueSpec) {
 		weight := int(w.Value())
 		t.FairShareWeight = &weight
 	}
-	for _, ns := range x.live.Namespaces {
-		if ns.Name == t.Namespace() && ns.Labels[labelActivate] == Disabled {
-			t.Activation = Disabled
-		}
+	if x.inactive[t.Namespace()] {
+		t.Activation = Disabled
 	}
 	order, nominal, limits, ok := plainGroups(spec)
 	if !ok {

@@ -3,6 +3,8 @@ package policy
 import (
 	"fmt"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // lists compares two lists of objects entry by entry, and reports whether they can be compared so: the entries have names,
@@ -16,16 +18,20 @@ func (d *differ) lists(team, path string, from, to []any) bool {
 	case !slices.Equal(intersection(old, now), intersection(now, old)):
 		return false
 	}
+	position, stay := map[string]int{}, sets.New(now...)
+	for k, name := range old {
+		position[name] = k
+	}
 	for i, name := range now {
 		at := path + "[" + name + "]"
-		if k := slices.Index(old, name); k < 0 {
+		if k, had := position[name]; !had {
 			d.add(Change{Action: Create, Team: team, Field: at, To: to[i]})
 		} else {
 			d.fields(team, at, from[k].(map[string]any), to[i].(map[string]any), true)
 		}
 	}
 	for k, name := range old {
-		if !slices.Contains(now, name) {
+		if !stay.Has(name) {
 			d.add(Change{Action: Delete, Team: team, Field: path + "[" + name + "]", From: from[k]})
 		}
 	}
@@ -48,15 +54,17 @@ func (d *differ) eachEntry(team, path string, from, to []any) bool {
 
 // namesOf returns the names of the objects in a list, with their namespaces, if all have one and no two the same.
 func namesOf(list []any) (names []string, ok bool) {
+	seen := sets.Set[string]{}
 	for _, v := range list {
 		object, _ := v.(map[string]any)
 		name, _ := object["name"].(string)
 		if namespace, _ := object["namespace"].(string); namespace != "" {
 			name = namespace + "/" + name
 		}
-		if name == "" || slices.Contains(names, name) {
+		if name == "" || seen.Has(name) {
 			return nil, false
 		}
+		seen.Insert(name)
 		names = append(names, name)
 	}
 	return names, len(list) > 0
@@ -64,5 +72,6 @@ func namesOf(list []any) (names []string, ok bool) {
 
 // intersection returns what both lists have, in the order of the first.
 func intersection(a, b []string) []string {
-	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !slices.Contains(b, s) })
+	also := sets.New(b...)
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !also.Has(s) })
 }

@@ -188,3 +188,14 @@ func (d *Document) Team(name string) *Team {
 	}
 	return nil
 }
+
+// ByName returns what [Document.Team] returns for each name.
+func (d *Document) ByName() map[string]*Team {
+	teams := make(map[string]*Team, len(d.Teams))
+	for i := range d.Teams {
+		if t := &d.Teams[i]; teams[t.Team] == nil {
+			teams[t.Team] = t
+		}
+	}
+	return teams
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -52,20 +53,23 @@ type Prune struct {
 // has stay, but for the pruned ones.
 func Differences(live *Live, want *Objects, prune Prune) []Operation {
 	o := &operations{}
+	namespaces := byName(live.Namespaces)
 	for _, n := range want.Namespaces {
-		old := find(live.Namespaces, func(x *corev1.Namespace) bool { return x.Name == n.Name })
+		old := namespaces[named(n)]
 		o.add(before(old), kinds.Namespace, labelFields(old, n), false, labelled(old, n), map[string]any{"metadata": map[string]any{"labels": anyMap(n.Labels)}})
 	}
+	classes := byName(live.Classes)
 	for _, c := range want.Classes {
-		old := find(live.Classes, func(x *kueue.WorkloadPriorityClass) bool { return x.Name == c.Name })
+		old := classes[named(c)]
 		var fields []string
 		if old != nil && old.Value != c.Value {
 			fields = []string{"value"}
 		}
 		o.add(before(old), kinds.WorkloadPriorityClass, fields, false, c, map[string]any{"value": c.Value})
 	}
+	flavors := byName(live.Flavors)
 	for _, f := range want.Flavors {
-		old := find(live.Flavors, func(x *kueue.ResourceFlavor) bool { return x.Name == f.Name })
+		old := flavors[named(f)]
 		var fields []string
 		if old != nil && !derived(f) {
 			fields = fieldsOf(f.Spec, old.Spec)
@@ -73,8 +77,9 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		after := applied(old, f, func(o *kueue.ResourceFlavor) *kueue.ResourceFlavorSpec { return &o.Spec })
 		o.spec(before(old), kinds.ResourceFlavor, fields, false, after, f.Spec)
 	}
+	cohorts := byName(live.Cohorts)
 	for _, c := range want.Cohorts {
-		old := find(live.Cohorts, func(x *kueue.Cohort) bool { return x.Name == c.Name })
+		old := cohorts[named(c)]
 		var fields []string
 		if old != nil {
 			fields = fieldsOf(canonicalCohort(&c.Spec), canonicalCohort(&old.Spec))
@@ -82,8 +87,9 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		after := applied(old, c, func(o *kueue.Cohort) *kueue.CohortSpec { return &o.Spec })
 		o.spec(before(old), kinds.Cohort, fields, false, after, c.Spec)
 	}
+	clusterQueues := byName(live.ClusterQueues)
 	for _, q := range want.ClusterQueues {
-		old := find(live.ClusterQueues, func(x *kueue.ClusterQueue) bool { return x.Name == q.Name })
+		old := clusterQueues[named(q)]
 		var fields []string
 		lowers := false
 		if old != nil {
@@ -93,8 +99,9 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		after := applied(old, q, func(o *kueue.ClusterQueue) *kueue.ClusterQueueSpec { return &o.Spec })
 		o.spec(before(old), kinds.ClusterQueue, fields, lowers, after, q.Spec)
 	}
+	localQueues := byName(live.LocalQueues)
 	for _, l := range want.LocalQueues {
-		old := find(live.LocalQueues, func(x *kueue.LocalQueue) bool { return x.Namespace == l.Namespace && x.Name == l.Name })
+		old := localQueues[named(l)]
 		var fields []string
 		if old != nil && old.Spec.ClusterQueue != l.Spec.ClusterQueue {
 			fields = []string{"clusterQueue"}
@@ -126,18 +133,19 @@ func turn(o Operation) int {
 type operations struct{ out []Operation }
 
 func (o *operations) prune(live *Live, p Prune) {
+	queues, classes := sets.New(p.Queues...), sets.New(p.Classes...)
 	for _, l := range live.LocalQueues {
-		if slices.Contains(p.Queues, string(l.Spec.ClusterQueue)) {
+		if queues.Has(string(l.Spec.ClusterQueue)) {
 			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.LocalQueue.Kind, Namespace: l.Namespace, Name: l.Name, Before: l, After: l})
 		}
 	}
 	for _, q := range live.ClusterQueues {
-		if slices.Contains(p.Queues, q.Name) {
+		if queues.Has(q.Name) {
 			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.ClusterQueue.Kind, Name: q.Name, Lowers: true, Before: q, After: q})
 		}
 	}
 	for _, c := range live.Classes {
-		if slices.Contains(p.Classes, c.Name) {
+		if classes.Has(c.Name) {
 			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.WorkloadPriorityClass.Kind, Name: c.Name, Before: c, After: c})
 		}
 	}
@@ -215,14 +223,21 @@ func before[T any, P interface {
 	return old
 }
 
-func find[T any](list []*T, is func(*T) bool) *T {
+// byName returns objects by their names, the first one of each.
+func byName[T any, P interface {
+	*T
+	client.Object
+}](list []P) map[client.ObjectKey]P {
+	out := make(map[client.ObjectKey]P, len(list))
 	for _, x := range list {
-		if is(x) {
-			return x
+		if out[named(x)] == nil {
+			out[named(x)] = x
 		}
 	}
-	return nil
+	return out
 }
+
+func named(o client.Object) client.ObjectKey { return client.ObjectKeyFromObject(o) }
 
 // derived reports a flavor that ToKueue made of an instance type: an existing one of
 // that name stays as it is, since the service gives it further labels.

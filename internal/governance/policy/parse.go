@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"iter"
 	"math"
 	"reflect"
 	"slices"
@@ -114,15 +115,35 @@ func isObject(doc *manifest.Node) bool {
 // Beside returns the findings about a document of [ParsePart] that do not follow from its faults: not those about a field
 // with a fault, or about what contains it.
 func Beside(findings []Finding, faults []Fault) []Finding {
+	faulty, above := map[string]bool{}, map[string]bool{}
+	for _, f := range faults {
+		faulty[f.Path] = true
+		for path := range containers(f.Path) {
+			above[path] = true
+		}
+	}
 	return slices.DeleteFunc(findings, func(x Finding) bool {
-		return slices.ContainsFunc(faults, func(f Fault) bool { return within(f.Path, x.Path) || within(x.Path, f.Path) })
+		if faulty[x.Path] || above[x.Path] {
+			return true
+		}
+		for path := range containers(x.Path) {
+			if faulty[path] {
+				return true
+			}
+		}
+		return false
 	})
 }
 
-// within reports whether a path is another one, or below it.
-func within(path, parent string) bool {
-	rest, ok := strings.CutPrefix(path, parent)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+// containers iterates over the paths of what contains a field: teams[1] and teams for teams[1].quota.
+func containers(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := len(path) - 1; i > 0; i-- {
+			if (path[i] == '.' || path[i] == '[') && !yield(path[:i]) {
+				return
+			}
+		}
+	}
 }
 
 // Unknown returns the values of a document that their fields do not allow. [Parse] finds them itself, but a document

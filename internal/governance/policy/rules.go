@@ -1,5 +1,7 @@
 package policy
 
+import "sync"
+
 // Level is the severity of a finding.
 type Level string
 
@@ -90,13 +92,19 @@ func Rules() []Rule {
 
 // rule returns the rule of a code.
 func rule(code string) Rule {
-	for _, r := range Rules() {
-		if r.Code == code {
-			return r
-		}
+	if r, ok := ruleOf()[code]; ok {
+		return r
 	}
 	return Rule{Code: code, Level: LevelNote}
 }
+
+var ruleOf = sync.OnceValue(func() map[string]Rule {
+	rules := map[string]Rule{}
+	for _, r := range Rules() {
+		rules[r.Code] = r
+	}
+	return rules
+})
 
 // NewFinding returns a finding with the level and source of its rule, at the position of a path.
 func NewFinding(code, path string, at Positions, f Finding) Finding {

@@ -12,11 +12,11 @@ import (
 func (c *checker) sharing() {
 	p := c.d.Policy
 	weighted := slices.ContainsFunc(c.d.Teams, func(t Team) bool { return t.Weight() > 0 })
-	lends := map[string][]string{} // instance type: teams
+	lends := map[string]lenders{} // by instance type
 	for i := range c.d.Teams {
 		if t := &c.d.Teams[i]; t.Shares() != DontLend {
 			for _, typ := range typesOf(t) {
-				lends[typ] = append(lends[typ], t.Team)
+				lends[typ] = lends[typ].and(t.Team)
 			}
 		}
 	}
@@ -34,8 +34,7 @@ func (c *checker) sharing() {
 		}
 		alone, types := true, typesOf(t)
 		for _, typ := range types {
-			others := slices.DeleteFunc(slices.Clone(lends[typ]), func(n string) bool { return n == t.Team })
-			alone = alone && len(others) == 0
+			alone = alone && !lends[typ].beside(t.Team)
 		}
 		if len(types) == 0 || !alone || p != nil && p.IdleResourceSharing == Enabled {
 			continue
@@ -47,6 +46,23 @@ func (c *checker) sharing() {
 		}
 	}
 }
+
+// lenders tells whether others lend an instance type, without a list of all of them for each team.
+type lenders struct {
+	any, several bool
+	first        string
+}
+
+func (l lenders) and(team string) lenders {
+	if !l.any {
+		return lenders{any: true, first: team}
+	}
+	l.several = l.several || team != l.first
+	return l
+}
+
+// beside reports whether a team other than this one lends.
+func (l lenders) beside(team string) bool { return l.several || l.any && l.first != team }
 
 // typesOf returns the instance types that a team has quota of, sorted.
 func typesOf(t *Team) []string {
@@ -64,6 +80,8 @@ func (c *checker) capacity() {
 	}
 	reserved, teams := map[string]amounts{}, map[string][]string{}
 	first := map[string]string{}
+	type share struct{ instanceType, team string }
+	counted := map[share]bool{}
 	for i := range c.d.Teams {
 		for j, q := range c.d.Teams[i].Quota {
 			a, ok := q.Amounts()
@@ -75,7 +93,8 @@ func (c *checker) capacity() {
 				reserved[typ] = amounts{}
 				first[typ] = fmt.Sprintf("teams[%d].quota[%d]", i, j)
 			}
-			if name := c.d.Teams[i].Team; !slices.Contains(teams[typ], name) {
+			if name := c.d.Teams[i].Team; !counted[share{typ, name}] {
+				counted[share{typ, name}] = true
 				teams[typ] = append(teams[typ], name)
 			}
 			for r, n := range a {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
@@ -21,6 +22,7 @@ func Shift(live *Live, from, to *Document, m Mapping) (*Objects, error) {
 	for _, q := range a.ClusterQueues {
 		before[q.Name] = q
 	}
+	queues := byName(live.ClusterQueues)
 	for i := range to.Teams {
 		team := &to.Teams[i]
 		own := newMapper(m)
@@ -28,7 +30,7 @@ func Shift(live *Live, from, to *Document, m Mapping) (*Objects, error) {
 		if err != nil {
 			return nil, err
 		}
-		now := find(live.ClusterQueues, func(q *kueue.ClusterQueue) bool { return q.Name == team.Queue() })
+		now := queues[client.ObjectKey{Name: team.Queue()}]
 		if now == nil || before[team.Queue()] == nil {
 			if err := t.team(team); err != nil {
 				return nil, err
@@ -65,8 +67,9 @@ func (t *mapper) classes(before *Objects, to *Document) error {
 	if err != nil {
 		return err
 	}
+	classes := byName(before.Classes)
 	for _, c := range after.Classes {
-		old := find(before.Classes, func(o *kueue.WorkloadPriorityClass) bool { return o.Name == c.Name })
+		old := classes[named(c)]
 		if old == nil || old.Value != c.Value {
 			t.assumed[AssumedClass] = true
 			t.out.Classes = append(t.out.Classes, c)

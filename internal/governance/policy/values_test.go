@@ -93,7 +93,7 @@ func TestDiff(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if !Same(from.Team("b"), to.Team("c")) || Same(from.Team("a"), to.Team("c")) {
+	if Form(from.Team("b")) != Form(to.Team("c")) || Form(from.Team("a")) == Form(to.Team("c")) {
 		t.Error("b and c differ in their name alone")
 	}
 }

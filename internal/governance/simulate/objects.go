@@ -96,33 +96,49 @@ func (a *applied) applyObjects(c Change) error {
 			return &Error{Code: ObjectIgnored, Change: c, Kind: cmp.Or(o.GetObjectKind().GroupVersionKind().Kind, kind), Value: o.GetName()}
 		}
 	}
-	for _, o := range c.remove {
-		a.remove(o)
+	a.removeAll(c.remove)
+	places := make(map[place]int, len(a.Objects)+len(c.put))
+	for i, o := range slices.Backward(a.Objects) {
+		places[placeOf(o)] = i
 	}
 	for _, o := range c.put {
-		a.replace(o)
+		a.replace(o, places)
 	}
 	return nil
 }
 
+// place tells objects apart: two with the same kind and name have the same one.
+type place struct {
+	kind reflect.Type
+	key  client.ObjectKey
+}
+
+func placeOf(o client.Object) place { return place{reflect.TypeOf(o), client.ObjectKeyFromObject(o)} }
+
+// append adds an object that is not in the world yet.
+func (a *applied) append(o client.Object, places map[place]int) {
+	places[placeOf(o)] = len(a.Objects)
+	a.Objects = append(a.Objects, o)
+}
+
 // replace adds an object, or puts it in the place of the one there is. What a server
 // fills in stays as it was.
-func (a *applied) replace(o client.Object) {
-	at := slices.IndexFunc(a.Objects, func(old client.Object) bool { return same(old, o) })
+func (a *applied) replace(o client.Object, places map[place]int) {
+	at, known := places[placeOf(o)]
 	switch o := o.(type) {
 	case *kueue.ClusterQueue:
 		var old *kueue.ClusterQueue
-		if at >= 0 {
+		if known {
 			old = a.Objects[at].(*kueue.ClusterQueue)
 		}
 		a.changed(o.Name, old)
 	case *kueue.WorkloadPriorityClass:
 		a.revalue(o)
 	case *kueue.LocalQueue:
-		a.home(o)
+		a.home(o, places)
 	}
-	if at < 0 {
-		a.Objects = append(a.Objects, o)
+	if !known {
+		a.append(o, places)
 		return
 	}
 	old := a.Objects[at]
@@ -153,40 +169,59 @@ func (a *applied) revalue(class *kueue.WorkloadPriorityClass) {
 }
 
 // home makes sure that the namespace of a new LocalQueue exists.
-func (a *applied) home(lq *kueue.LocalQueue) {
-	namespaces := all[*corev1.Namespace](a.World)
-	if slices.ContainsFunc(namespaces, func(n *corev1.Namespace) bool { return n.Name == lq.Namespace }) {
+func (a *applied) home(lq *kueue.LocalQueue, places map[place]int) {
+	home := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: lq.Namespace, Labels: map[string]string{corev1.LabelMetadataName: lq.Namespace}}}
+	if _, known := places[placeOf(home)]; known {
 		return
 	}
-	a.Objects = append(a.Objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: lq.Namespace, Labels: map[string]string{corev1.LabelMetadataName: lq.Namespace}}})
+	a.append(home, places)
 	a.note(Note{Code: NamespaceAssumed, Namespace: lq.Namespace})
 }
 
-// remove deletes an object with what goes with it.
-func (a *applied) remove(o client.Object) {
-	switch o := o.(type) {
-	case *corev1.Namespace:
-		a.drop(func(x client.Object) bool { return x.GetNamespace() == o.Name })
-	case *kueue.ClusterQueue:
-		held := 0
-		for _, w := range all[*kueue.Workload](a.World) {
-			if inputs.Reserves(w) && string(w.Status.Admission.ClusterQueue) == o.Name {
-				held++
-			}
+// removeAll deletes objects with what goes with them, in order.
+func (a *applied) removeAll(list []client.Object) {
+	for len(list) > 0 {
+		n := slices.IndexFunc(list, func(o client.Object) bool { _, ok := o.(*corev1.Namespace); return ok })
+		if n == 0 {
+			name := list[0].GetName()
+			a.drop(func(x client.Object) bool { return x.GetNamespace() == name || same(x, list[0]) })
+			list = list[1:]
+			continue
 		}
-		if held > 0 {
-			for _, old := range all[*kueue.ClusterQueue](a.World) {
-				if old.Name == o.Name {
-					q := old.DeepCopy()
-					q.Spec.StopPolicy = ptr.To(kueue.Hold)
-					a.put(old, q)
-				}
-			}
-			a.note(Note{Code: DeletionWaits, Team: o.Name, Count: held})
-			return
+		if n < 0 {
+			n = len(list)
+		}
+		a.remove(list[:n])
+		list = list[n:]
+	}
+}
+
+// remove deletes objects other than Namespaces.
+func (a *applied) remove(list []client.Object) {
+	held := map[string]int{} // workloads with quota, by ClusterQueue
+	for _, w := range all[*kueue.Workload](a.World) {
+		if inputs.Reserves(w) {
+			held[string(w.Status.Admission.ClusterQueue)]++
 		}
 	}
-	a.drop(func(x client.Object) bool { return same(x, o) })
+	gone, stopped := map[place]bool{}, map[place]bool{}
+	for _, o := range list {
+		q, ok := o.(*kueue.ClusterQueue)
+		if !ok || held[q.Name] == 0 {
+			gone[placeOf(o)] = true
+			continue
+		}
+		stopped[placeOf(o)] = true
+		a.note(Note{Code: DeletionWaits, Team: q.Name, Count: held[q.Name]})
+	}
+	for i, o := range a.Objects {
+		if q, ok := o.(*kueue.ClusterQueue); ok && stopped[placeOf(q)] {
+			q = q.DeepCopy()
+			q.Spec.StopPolicy = ptr.To(kueue.Hold)
+			a.Objects[i] = q
+		}
+	}
+	a.drop(func(x client.Object) bool { return gone[placeOf(x)] })
 }
 
 // Started returns the jobs that run after the changes and did not before.

@@ -98,11 +98,17 @@ func clearLimits(q *kueue.ClusterQueue) (some bool) {
 // accepted reports an error for a changed queue that Kueue's API would refuse. What was wrong
 // with it before is not the changes' fault.
 func (a *applied) accepted(ctx context.Context) error {
+	var queues []*kueue.ClusterQueue
 	for _, q := range all[*kueue.ClusterQueue](a.World) {
-		old, changed := a.first[q.Name]
-		if !changed {
-			continue
+		if _, changed := a.first[q.Name]; changed {
+			queues = append(queues, q)
 		}
+	}
+	if ok, err := a.acceptedTogether(ctx, queues); ok || err != nil {
+		return err
+	}
+	for _, q := range queues {
+		old := a.first[q.Name]
 		bad, err := a.refusal(ctx, q)
 		if err != nil {
 			return err
@@ -122,16 +128,28 @@ func (a *applied) accepted(ctx context.Context) error {
 	return nil
 }
 
+// acceptedTogether reports whether Kueue's API accepts all of some ClusterQueues.
+func (a *applied) acceptedTogether(ctx context.Context, queues []*kueue.ClusterQueue) (bool, error) {
+	var objects []client.Object
+	for _, q := range queues {
+		if borrowsWithoutReclaim(q) {
+			return false, nil
+		}
+		objects = append(objects, q)
+	}
+	if len(objects) == 0 {
+		return true, nil
+	}
+	bad, err := a.problems(ctx, objects)
+	return err == nil && bad == nil, err
+}
+
 // refusal returns why Kueue's API refuses a ClusterQueue or Cohort; nil when it does not.
 func (a *applied) refusal(ctx context.Context, o client.Object) ([]Refusal, error) {
-	if q, ok := o.(*kueue.ClusterQueue); ok && q.Spec.Preemption != nil {
-		p, b := q.Spec.Preemption, q.Spec.Preemption.BorrowWithinCohort
-		if (p.ReclaimWithinCohort == "" || p.ReclaimWithinCohort == kueue.PreemptionPolicyNever) &&
-			b != nil && b.Policy != "" && b.Policy != kueue.BorrowWithinCohortPolicyNever {
-			return []Refusal{{}}, nil
-		}
+	if q, ok := o.(*kueue.ClusterQueue); ok && borrowsWithoutReclaim(q) {
+		return []Refusal{{}}, nil
 	}
-	_, bad, err := World{Config: a.Config, Objects: []client.Object{o}, Now: a.Now}.engine(ctx, func() time.Time { return a.Now })
+	bad, err := a.problems(ctx, []client.Object{o})
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +158,22 @@ func (a *applied) refusal(ctx context.Context, o client.Object) ([]Refusal, erro
 		out = append(out, Refusal{problem})
 	}
 	return out, nil
+}
+
+// problems returns what is wrong with objects alone.
+func (a *applied) problems(ctx context.Context, objects []client.Object) (bad, err error) {
+	_, bad, err = World{Config: a.Config, Objects: objects, Now: a.Now}.engine(ctx, func() time.Time { return a.Now })
+	return bad, err
+}
+
+// borrowsWithoutReclaim reports a preemption while borrowing that Kueue's API refuses without one to reclaim quota.
+func borrowsWithoutReclaim(q *kueue.ClusterQueue) bool {
+	if q.Spec.Preemption == nil {
+		return false
+	}
+	p, b := q.Spec.Preemption, q.Spec.Preemption.BorrowWithinCohort
+	return (p.ReclaimWithinCohort == "" || p.ReclaimWithinCohort == kueue.PreemptionPolicyNever) &&
+		b != nil && b.Policy != "" && b.Policy != kueue.BorrowWithinCohortPolicyNever
 }
 
 // choose sets one of a few words, whatever their case.

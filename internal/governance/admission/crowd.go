@@ -1,0 +1,92 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/metrics"
+)
+
+// Kueue searches its metric cluster_queue_info for each ClusterQueue that changes. Nobody reads the metric here: it has one
+// entry for all queues.
+func init() {
+	one := func(string) string { return "" }
+	labels := prometheus.ConstrainedLabels{}
+	for _, name := range []string{"cluster_queue", "parent_cohort", "root_cohort", "replica_role"} { // InitMetricVectors
+		labels = append(labels, prometheus.ConstrainedLabel{Name: name, Constraint: one})
+	}
+	metrics.ClusterQueueInfo = prometheus.V2.NewGaugeVec(prometheus.GaugeVecOpts{
+		GaugeOpts: prometheus.GaugeOpts{Name: "cluster_queue_info"}, VariableLabels: labels})
+}
+
+// crowd is the number of new ClusterQueues of a cohort from which loadQueues adds them together.
+const crowd = 64
+
+// crowded returns the cohorts to which a first load adds many ClusterQueues.
+func (e *Engine) crowded(objs []client.Object) map[string]bool {
+	if len(e.cqs)+len(e.store.lqs)+len(e.store.workloads) > 0 {
+		return nil
+	}
+	sizes, out := map[string]int{}, map[string]bool{}
+	for _, o := range objs {
+		if q, ok := o.(*kueue.ClusterQueue); ok && q.Spec.CohortName != "" {
+			name := string(q.Spec.CohortName)
+			if sizes[name]++; sizes[name] >= crowd {
+				out[name] = true
+			}
+		}
+	}
+	return out
+}
+
+// gather prepares Kueue's cache for many new ClusterQueues of some cohorts. The cache adds up the whole cohort again for each
+// queue that joins it, which takes a time that grows with the square of their number. It does not for a cohort that is its own
+// parent (updateCohortTreeResources in Kueue's resource_node.go). join ends this state.
+func (e *Engine) gather(cohorts map[string]bool) error {
+	for _, name := range sortedKeys(cohorts) {
+		loop := &kueue.Cohort{}
+		loop.Name, loop.Spec.ParentName = name, kueue.CohortReference(name)
+		if err := e.cache.AddOrUpdateCohort(loop); !errors.Is(err, schdcache.ErrCohortHasCycle) {
+			return fmt.Errorf("Cohort %s: %w", name, errors.Join(err, errors.New("Kueue accepted a cycle")))
+		}
+		e.gathering[name] = true
+	}
+	return nil
+}
+
+// join adds up the cohorts of gather, and completes their ClusterQueues. settleCohorts applies the Cohort objects afterwards.
+func (e *Engine) join(ctx context.Context) error {
+	if len(e.gathering) == 0 {
+		return nil
+	}
+	var errs []error
+	cohorts := e.gathering
+	e.gathering = map[string]bool{}
+	for _, name := range sortedKeys(cohorts) {
+		alone := &kueue.Cohort{}
+		alone.Name = name
+		if err := e.cache.AddOrUpdateCohort(alone); err != nil {
+			errs = append(errs, fmt.Errorf("Cohort %s: %w", name, err))
+		}
+	}
+	for _, name := range sortedKeys(e.store.cqs) {
+		if q := e.store.cqs[name]; cohorts[string(q.Spec.CohortName)] && e.cqs[name] {
+			if err := guard("ClusterQueue "+name, func() error { return e.cache.UpdateClusterQueue(e.log, q) }); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	for _, name := range sortedKeys(cohorts) {
+		if e.store.cohorts[name] == nil {
+			e.cache.DeleteCohort(kueue.CohortReference(name)) // it has no object, and its queues stay
+		} else {
+			e.stale[name] = true
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+)
+
+// manyTeams returns a document with equal teams.
+func manyTeams(n int) *Document {
+	d := &Document{Version: Version}
+	count := 1
+	for i := range n {
+		d.Teams = append(d.Teams, Team{Team: fmt.Sprintf("t%05d", i), Quota: []Quota{{InstanceType: "ml.g5.8xlarge", Count: &count}}})
+	}
+	return d
+}
+
+// allocated returns what a function allocates, in bytes.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestManyTeamsCostInProportion: the check of four times as many teams allocates about four times as much.
+func TestManyTeamsCostInProportion(t *testing.T) {
+	few, many := manyTeams(500), manyTeams(2000)
+	facts := Facts{Capacity: map[string]int{"ml.g5.8xlarge": 1}}
+	Check(few, nil, facts) // what is made once
+	a, b := allocated(func() { Check(few, nil, facts) }), allocated(func() { Check(many, nil, facts) })
+	if b > 6*a {
+		t.Errorf("500 teams: %d bytes, 2000 teams: %d", a, b)
+	}
+}
+
+// TestTeamsThatLend: a team borrows from another one that lends, however many there are.
+func TestTeamsThatLend(t *testing.T) {
+	codes := func(d *Document) map[string]int {
+		out := map[string]int{}
+		for _, f := range Check(d, nil, Facts{}) {
+			out[f.Code]++
+		}
+		return out
+	}
+	d := manyTeams(3)
+	if n := codes(d)[NobodyLends]; n != 0 {
+		t.Errorf("three that lend: %d findings", n)
+	}
+	d.Teams[0].Strategy, d.Teams[1].Strategy = DontLend, DontLend
+	if n := codes(d)[NobodyLends]; n != 1 {
+		t.Errorf("one that lends: %d findings", n)
+	}
+	if n := codes(manyTeams(1))[NobodyToShare]; n != 1 {
+		t.Errorf("one team: %d findings", n)
+	}
+}
