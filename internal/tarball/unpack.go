@@ -2,6 +2,8 @@ package tarball
 
 import (
 	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -31,8 +33,9 @@ type Unpacking struct {
 	Root *os.Root
 	// Base is the name of the archive's one file or folder, "." for any. As replaces it.
 	Base, As string
-	// InPlace writes files under their names at once. Otherwise a file appears when it
-	// is complete.
+	// InPlace writes files under their names at once, with the modes of the archive. Otherwise a file appears when it is
+	// complete. It keeps the mode of the file that it replaces; a new one has the mode of the archive without the bits of
+	// the umask.
 	InPlace bool
 	// AllLinks keeps links that lead outside; the root does not follow them.
 	AllLinks bool
@@ -78,10 +81,13 @@ func Unpack(r io.Reader, u Unpacking) (Counts, error) {
 		}
 		switch h.Typeflag {
 		case tar.TypeDir:
-			if err := u.Root.MkdirAll(h.Name, 0o755); err != nil {
+			made, err := u.folder(h)
+			if err != nil {
 				return counts, err
 			}
-			folders = append(folders, h)
+			if made {
+				folders = append(folders, h)
+			}
 		case tar.TypeReg:
 			u.Begun(h.Name, h.Size)
 			if err := u.file(in, h); err != nil {
@@ -102,7 +108,9 @@ func Unpack(r io.Reader, u Unpacking) (Counts, error) {
 	}
 	for i := len(folders) - 1; i >= 0; i-- {
 		h := folders[i]
-		_ = u.Root.Chmod(h.Name, h.FileInfo().Mode().Perm()|0o700) // or the next copy could not write
+		if u.InPlace {
+			_ = u.Root.Chmod(h.Name, folderMode(h))
+		}
 		_ = u.Root.Chtimes(h.Name, time.Time{}, h.ModTime)
 	}
 	// What follows the end is padding, but the writer must not be cut off.
@@ -144,21 +152,72 @@ func (u Unpacking) place(name string) (string, error) {
 	return "", &OutsideError{name}
 }
 
+// folder makes a folder, and reports whether its mode and times are those of the archive: one that exists keeps its own.
+func (u Unpacking) folder(h *tar.Header) (made bool, err error) {
+	if u.InPlace {
+		return true, u.Root.MkdirAll(h.Name, 0o755)
+	}
+	if _, err := u.Root.Stat(h.Name); err == nil {
+		return false, u.Root.MkdirAll(h.Name, 0o755)
+	}
+	if err := u.Root.MkdirAll(path.Dir(h.Name), 0o755); err != nil {
+		return false, err
+	}
+	return true, u.Root.Mkdir(h.Name, folderMode(h))
+}
+
+// folderMode is the mode of a new folder. The next copy must be able to write.
+func folderMode(h *tar.Header) fs.FileMode { return h.FileInfo().Mode().Perm() | 0o700 }
+
+// maxName is the longest name of a file, in bytes, on the common file systems.
+const maxName = 255
+
+// partName returns the name of a file while it is incomplete.
+func partName(name string) string {
+	part := "." + path.Base(name) + ".part"
+	if len(part) > maxName {
+		sum := sha256.Sum256([]byte(path.Base(name)))
+		part = "." + hex.EncodeToString(sum[:16]) + ".part"
+	}
+	return path.Join(path.Dir(name), part)
+}
+
+// create opens a file for writing, under the name that it has until it is complete. keep is the mode of the file that it
+// replaces, if there is one.
+func (u Unpacking) create(h *tar.Header) (f *os.File, name string, keep *fs.FileMode, err error) {
+	info, err := u.Root.Lstat(h.Name)
+	switch {
+	case err != nil:
+	case info.Mode()&fs.ModeSymlink != 0:
+		if err := u.Root.Remove(h.Name); err != nil { // a link is replaced, not followed
+			return nil, "", nil, err
+		}
+	case info.Mode().IsRegular():
+		mode := info.Mode().Perm()
+		keep = &mode
+	}
+	if u.InPlace {
+		f, err = u.Root.OpenFile(h.Name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		return f, h.Name, nil, err
+	}
+	name = partName(h.Name)
+	if err := u.Root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a copy that was stopped
+		return nil, "", nil, err
+	}
+	mode := h.FileInfo().Mode().Perm() // the system takes off the bits of the umask
+	if keep != nil {
+		mode = 0o600
+	}
+	f, err = u.Root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	return f, name, keep, err
+}
+
 // file writes a regular file.
 func (u Unpacking) file(in io.Reader, h *tar.Header) error {
 	if err := u.Root.MkdirAll(path.Dir(h.Name), 0o755); err != nil {
 		return err
 	}
-	name := h.Name
-	if !u.InPlace {
-		name = path.Join(path.Dir(h.Name), "."+path.Base(h.Name)+".part")
-	}
-	if info, err := u.Root.Lstat(h.Name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		if err := u.Root.Remove(h.Name); err != nil { // a link is replaced, not followed
-			return err
-		}
-	}
-	f, err := u.Root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, name, keep, err := u.create(h)
 	if err != nil {
 		return err
 	}
@@ -169,8 +228,12 @@ func (u Unpacking) file(in io.Reader, h *tar.Header) error {
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case u.InPlace:
 		err = u.Root.Chmod(name, h.FileInfo().Mode().Perm())
+	case keep != nil:
+		err = u.Root.Chmod(name, *keep)
 	}
 	if err == nil {
 		_ = u.Root.Chtimes(name, time.Time{}, h.ModTime) // a detail that not every file system keeps
@@ -186,9 +249,7 @@ func (u Unpacking) file(in io.Reader, h *tar.Header) error {
 
 // link makes a symbolic link that stays inside the copied path.
 func (u Unpacking) link(h *tar.Header) error {
-	target := path.Clean(path.Join(path.Dir(h.Name), h.Linkname))
-	leaves := path.IsAbs(h.Linkname) || strings.Contains(h.Linkname, `\`) || !inside(target, u.As)
-	if h.Linkname == "" || leaves && !u.AllLinks {
+	if h.Linkname == "" || !u.AllLinks && Leaves(h.Name, h.Linkname, u.As) {
 		u.Skipped(h.Name, h.Linkname)
 		return nil
 	}
@@ -196,6 +257,11 @@ func (u Unpacking) link(h *tar.Header) error {
 		return err
 	}
 	return u.Root.Symlink(h.Linkname, h.Name)
+}
+
+// Leaves reports whether a link with a name leads out of a folder.
+func Leaves(name, target, folder string) bool {
+	return path.IsAbs(target) || strings.Contains(target, `\`) || !inside(path.Join(path.Dir(name), target), folder)
 }
 
 // hardLink makes a file a second name of one that came before.

@@ -51,7 +51,10 @@ error.
 SRC must be a file or a folder: copy-file refuses pipes, sockets and devices. It
 follows a link on this machine, and refuses one in a pod. Within a folder, it
 skips links that lead out of the folder, with a warning. It refuses an archive
-with names outside that folder.`,
+with names outside that folder.
+
+A download keeps the mode of a file that it replaces. A new file has the mode of
+the one in the pod, without the bits of the umask.`,
 		Example: `  hyperpod copy-file smpv2-llama2:/workspace/checkpoints ./checkpoints
   hyperpod copy-file train.py smpv2-llama2:/workspace/
   hyperpod copy-file smpv2-llama2:/tmp/trace.json . --rank 3`,
@@ -192,19 +195,22 @@ func (c *copying) download(ctx context.Context) error {
 	defer root.Close()
 	stop := c.Show(ctx)
 	counts, err := transfer.Download{Pod: c.Pod(ctx), From: c.from.Path, Progress: &c.Moved, To: tarball.Unpacking{Root: root, As: filepath.ToSlash(name),
-		Begun: func(string, int64) {},
-		Skipped: func(name, link string) {
-			if link == "" {
-				c.Factory.Notef("warning: left out %s: neither a file, a folder nor a link", name)
-				return
-			}
-			c.Factory.Notef("warning: left out %s: a link that leads out of the copied folder (%s)", name, link)
-		}}}.Copy(ctx)
+		Begun:   func(string, int64) {},
+		Skipped: c.leftOut}}.Copy(ctx)
 	stop()
 	if err != nil {
 		return err
 	}
 	return c.done(counts, filepath.Join(dir, name))
+}
+
+// leftOut says that a link, or what is neither a file, a folder nor a link, is not copied.
+func (c *copying) leftOut(name, link string) {
+	if link == "" {
+		c.Factory.Notef("warning: left out %s: neither a file, a folder nor a link", name)
+		return
+	}
+	c.Factory.Notef("warning: left out %s: a link that leads out of the copied folder (%s)", name, link)
 }
 
 // place returns the folder and the name that a download writes: what a link leads to. It refuses what a file must not
@@ -270,11 +276,18 @@ func (c *copying) upload(ctx context.Context) error {
 	}
 	defer root.Close()
 	entries, err := tarball.List(root, filepath.Base(source), as, nil, func(path string, _ fs.FileMode) {
-		c.Factory.Notef("warning: left out %s: neither a file, a folder nor a link", path)
+		c.leftOut(path, "")
 	})
 	if err != nil {
 		return errs.New("cannot copy "+c.from.Path, c.reason(err)).WithCause(err)
 	}
+	entries = slices.DeleteFunc(entries, func(e tarball.Entry) bool {
+		leaves := e.Link != "" && tarball.Leaves(e.Name, e.Link, as)
+		if leaves {
+			c.leftOut(e.Path, e.Link)
+		}
+		return leaves
+	})
 	stop := c.Show(ctx)
 	counts, err := transfer.Upload{Pod: c.Pod(ctx), Root: root, Entries: entries, To: dir, Progress: &c.Moved}.Copy(ctx)
 	stop()
@@ -328,6 +341,14 @@ func (c *copying) explained(ctx context.Context, err error) error {
 		return errs.New(what, outside.Error()).WithCause(err)
 	case errors.Is(err, transfer.ErrChanged):
 		return errs.New(what, "the connection was lost, and the files in the pod changed meanwhile").WithCause(err).WithAdvice("copy again when they no longer change")
+	case errors.As(err, &command) && command.Full():
+		e := errs.New("cannot copy to "+c.to.Path, "no space left in container "+c.Target.Container).WithFact("message", command.Message).WithCause(err)
+		if command.Removed > 0 {
+			e.WithFact("removed", words.Count(command.Removed, "incomplete file", "incomplete files"))
+		}
+		return e
+	case errors.As(err, &command) && command.NotFound() && c.from.Job == "":
+		return errs.NotFoundf("cannot copy to %s: no such folder in container %s", c.to.Path, c.Target.Container).WithFact("message", command.Message).WithCause(err)
 	case errors.As(err, &command) && command.NotFound():
 		return errs.NotFoundf("%s: no such file or folder in container %s", what, c.Target.Container).WithFact("message", command.Message).WithCause(err)
 	case errors.As(err, &command):
@@ -340,6 +361,11 @@ func (c *copying) explained(ctx context.Context, err error) error {
 		return errs.New(what, "the connection was lost").WithCause(err)
 	case errors.As(err, &known):
 		return err
+	}
+	var local *os.LinkError
+	var file *fs.PathError
+	if c.from.Job != "" && (errors.As(err, &local) || errors.As(err, &file)) {
+		what = "cannot copy to " + c.to.Path // a file of this machine
 	}
 	return errs.New(what, c.reason(err)).WithCause(err)
 }

@@ -46,6 +46,8 @@ type CommandError struct {
 	Code    int
 	// Message is what it wrote to stderr.
 	Message string
+	// Removed is the number of files that it had written in part, and that are removed.
+	Removed int
 }
 
 func (e *CommandError) Error() string {
@@ -55,6 +57,11 @@ func (e *CommandError) Error() string {
 // NotFound reports whether the path does not exist in the pod.
 func (e *CommandError) NotFound() bool {
 	return strings.Contains(e.Message, "No such file or directory") || strings.Contains(e.Message, "can't change directory")
+}
+
+// Full reports whether the file system in the pod has no space left.
+func (e *CommandError) Full() bool {
+	return strings.Contains(e.Message, "No space left on device") || strings.Contains(e.Message, "Disk quota exceeded") || strings.Contains(e.Message, ": Wrote only ")
 }
 
 // ErrChanged says that the files in the pod are not those of the first attempt.

@@ -330,3 +330,68 @@ func TestParseLocation(t *testing.T) {
 		}
 	}
 }
+
+// fullDisk runs commands in a pod whose tar writes some files in part, as GNU tar does on a full disk: it goes on after the
+// first one.
+func (p *fakePod) fullDisk(t *testing.T, parts map[string]string, message string) Run {
+	return func(ctx context.Context, command []string, in io.Reader, out, errw io.Writer) (int, error) {
+		if command[0] != "tar" {
+			return p.run(ctx, command, in, out, errw)
+		}
+		_, _ = io.Copy(io.Discard, in)
+		for name, content := range parts {
+			write(t, filepath.Join(p.dir, name), []byte(content))
+		}
+		fmt.Fprintln(errw, message)
+		return 2, nil
+	}
+}
+
+// TestAFullDiskLeavesNoIncompleteFiles: what tar wrote in part is removed. Complete files stay, and files that a tar that
+// stopped at its first error did not reach.
+func TestAFullDiskLeavesNoIncompleteFiles(t *testing.T) {
+	src := t.TempDir()
+	for _, name := range []string{"a", "b", "c", "d"} {
+		write(t, filepath.Join(src, "in", name), []byte("content of "+name))
+	}
+	parts := map[string]string{"tmp/in/a": "content of a", "tmp/in/b": "content", "tmp/in/c": "", "tmp/in/d": "an older file"}
+	for _, test := range []struct {
+		message string
+		left    string
+		removed int
+	}{
+		{"tar: in/b: Wrote only 7 of 12 bytes\ntar: Exiting with failure status due to previous errors", "a d", 2},
+		{"tar: write error: No space left on device", "a c d", 1},
+		{"tar: in/b: Cannot open: Permission denied\ntar: Exiting with failure status due to previous errors", "a b c d", 0},
+	} {
+		p := newPod(t)
+		write(t, filepath.Join(p.dir, "tmp", "x"), nil)
+		root, err := os.OpenRoot(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		entries, err := tarball.List(root, "in", "in", nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod := p.pod()
+		pod.Run = p.fullDisk(t, parts, test.message)
+		_, err = Upload{Pod: pod, Root: root, Entries: entries, To: "/tmp", Progress: &Progress{}}.Copy(context.Background())
+		var failed *CommandError
+		if !errors.As(err, &failed) || failed.Removed != test.removed || failed.Full() != (test.removed > 0) {
+			t.Errorf("%s: %+v", test.message, err)
+		}
+		found, err := os.ReadDir(filepath.Join(p.dir, "tmp", "in"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range found {
+			names = append(names, e.Name())
+		}
+		if got := strings.Join(names, " "); got != test.left {
+			t.Errorf("%s: left %s, want %s", test.message, got, test.left)
+		}
+	}
+}

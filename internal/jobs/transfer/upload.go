@@ -68,6 +68,10 @@ func (u Upload) Copy(ctx context.Context) (tarball.Counts, error) {
 		rest := left
 		for {
 			if ctx.Err() != nil || !u.Lost(err) || try >= attempts {
+				var failed *CommandError
+				if errors.As(err, &failed) && failed.Full() {
+					failed.Removed = u.clean(ctx, left[:min(begun+1, len(left))], failed.Message)
+				}
 				return counts, err
 			}
 			if err := u.backoff(ctx, try, err); err != nil {
@@ -250,9 +254,8 @@ func (u Upload) finished(ctx context.Context, e tarball.Entry, there string) (bo
 	if e.Info.Size() < bigFile {
 		return false, nil
 	}
-	out, code, err := u.answer(ctx, script(`wc -c < "$1"`, u.place(e))...)
-	size, parsed := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
-	if err != nil || code != 0 || parsed != nil || size <= 0 || size >= e.Info.Size() {
+	size, err := u.size(ctx, e)
+	if err != nil || size <= 0 || size >= e.Info.Size() {
 		return false, err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -263,13 +266,78 @@ func (u Upload) finished(ctx context.Context, e tarball.Entry, there string) (bo
 	}
 	u.Progress.done.Add(size)
 	rest := io.TeeReader(io.NewSectionReader(f, size, e.Info.Size()-size), counter{io.Discard, u.Progress})
-	code, err = u.Run(ctx, script(`cat >> "$1" && chmod "$2" "$1"`, u.place(e), strconv.FormatUint(uint64(e.Info.Mode().Perm()), 8)), rest, nil, io.Discard)
+	code, err := u.Run(ctx, script(`cat >> "$1" && chmod "$2" "$1"`, u.place(e), strconv.FormatUint(uint64(e.Info.Mode().Perm()), 8)), rest, nil, io.Discard)
 	u.Progress.done.Add(-e.Info.Size()) // arrived counts it
 	if err != nil || code != 0 {
 		return false, err
 	}
 	now, err := u.hashes(ctx, []tarball.Entry{e})
 	return now[u.place(e)] == whole, err
+}
+
+// clean removes files that tar wrote in part, and returns their number. They are shorter than those of this machine and have
+// their beginning. A tar that went on after its first error replaced all files; another one ended in the first incomplete file,
+// and the later ones are older than the copy.
+func (u Upload) clean(ctx context.Context, sent []tarball.Entry, message string) (removed int) {
+	all := strings.Contains(message, "previous errors") // GNU tar and libarchive
+	files := slices.DeleteFunc(slices.Clone(sent), func(e tarball.Entry) bool { return !e.Regular() })
+	for some := range slices.Chunk(files, perQuestion) {
+		there, err := u.hashes(ctx, some)
+		if err != nil {
+			return removed
+		}
+		for _, e := range some {
+			complete, part, err := u.compare(ctx, e, there[u.place(e)])
+			if err != nil {
+				return removed
+			}
+			if part {
+				if code, err := u.Do(ctx, "rm", "-f", u.place(e)); err != nil || code != 0 {
+					return removed
+				}
+				removed++
+			}
+			if !complete && !all {
+				return removed
+			}
+		}
+	}
+	return removed
+}
+
+// compare tells whether a file with a hash in the pod is complete, or the beginning of the one of this machine.
+func (u Upload) compare(ctx context.Context, e tarball.Entry, there string) (complete, part bool, err error) {
+	if there == "" {
+		return false, false, nil
+	}
+	f, err := tarball.Open(u.Root, e.Path)
+	if err != nil {
+		return false, false, err
+	}
+	defer f.Close()
+	whole, err := sumOf(f, e.Info.Size())
+	if err != nil || whole == there {
+		return err == nil, false, err
+	}
+	size, err := u.size(ctx, e)
+	if err != nil || size < 0 || size >= e.Info.Size() {
+		return false, false, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return false, false, err
+	}
+	beginning, err := sumOf(f, size)
+	return false, err == nil && beginning == there, err
+}
+
+// size returns the size of a file in the pod, -1 if that cannot be found out.
+func (u Upload) size(ctx context.Context, e tarball.Entry) (int64, error) {
+	out, code, err := u.answer(ctx, script(`wc -c < "$1"`, u.place(e))...)
+	size, parsed := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+	if err != nil || code != 0 || parsed != nil {
+		return -1, err
+	}
+	return size, nil
 }
 
 // sumOf returns the SHA-256 of the first n bytes.
