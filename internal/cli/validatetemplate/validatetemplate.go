@@ -82,7 +82,7 @@ func Run(ctx context.Context, o *Options) error {
 	faults := 0
 	var unread error // templates that are missing do not hide the faults of the others
 	for _, name := range o.Names {
-		files, err := inFolder(name)
+		files, err := o.inFolder(ctx, name)
 		unread = errs.Also(unread, err)
 		for _, file := range files {
 			v, err := o.check(ctx, file)
@@ -111,10 +111,16 @@ func Run(ctx context.Context, o *Options) error {
 	return unread
 }
 
-// inFolder returns the manifests in a folder, or the name itself if it does not name a folder.
-func inFolder(name string) ([]string, error) {
-	if !catalogue.IsFile(name) && name != "." && name != ".." || !catalogue.IsFolder(name) {
+// inFolder returns the manifests in a folder, or the name itself if it does not name a folder. A template with the name of a
+// folder is meant, unless the name is a path.
+func (o *Options) inFolder(ctx context.Context, name string) ([]string, error) {
+	if !catalogue.IsFolder(name) {
 		return []string{name}, nil
+	}
+	if !catalogue.IsFile(name) && name != "." && name != ".." {
+		if _, err := o.check(ctx, name); err == nil || errs.ExitOf(err) != errs.NotFound {
+			return []string{name}, err
+		}
 	}
 	return factory.ManifestsIn(name)
 }

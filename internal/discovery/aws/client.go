@@ -77,8 +77,8 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 		})
 	}
 	// The SDK would warn on stderr in a form of its own; what fails is an error of ours.
-	load := []func(*config.LoadOptions) error{config.WithRetryer(retryer), config.WithAppID("hyperpod"), config.WithLogger(logging.Nop{})}
-	load = append(load, straightCredentials()...)
+	load := []func(*config.LoadOptions) error{config.WithRetryer(retryer), config.WithAppID("hyperpod"), config.WithLogger(logging.Nop{}),
+		config.WithHTTPClient(withoutRedirects()), config.WithEndpointCredentialOptions(straightContainer)}
 	if o.Region != "" {
 		load = append(load, config.WithRegion(o.Region))
 	}

@@ -1,58 +1,40 @@
 package aws
 
 import (
+	"errors"
+	"net/http"
+	"net/url"
+
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
-	"github.com/aws/aws-sdk-go-v2/credentials/ssocreds"
-	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
-	"github.com/aws/aws-sdk-go-v2/service/sso"
-	"github.com/aws/aws-sdk-go-v2/service/ssooidc"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// straightCredentials are options by which the sources of credentials follow no redirect, either: IAM Identity Center gets
-// its token in a header, and STS gets the token of a web identity in the body. The sources make their clients while the
-// configuration is loaded, before its HTTP client can be replaced.
-func straightCredentials() []func(*config.LoadOptions) error {
-	stsClient := func(c any) (*sts.Client, bool) {
-		given, ok := c.(*sts.Client)
-		if !ok {
-			return nil, false
+// errRedirect is the error of a source of credentials that redirects.
+var errRedirect = errors.New("the answer redirects to another address, which is not followed")
+
+// withoutRedirects returns an HTTP client for the sources of credentials, which are made while the configuration is loaded. The
+// SDK's client follows redirects with the status 307 and 308: it sends the tokens of IAM Identity Center, of a web identity or
+// of "aws login" along. The SDK takes no other type of client together with AWS_CA_BUNDLE, so the transport refuses the second
+// request: it asks for the proxy of each one.
+func withoutRedirects() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		proxy := t.Proxy
+		t.Proxy = func(r *http.Request) (*url.URL, error) {
+			switch {
+			case r.Response != nil: // it follows a redirect
+				return nil, errRedirect
+			case proxy != nil:
+				return proxy(r)
+			}
+			return nil, nil
 		}
-		o := given.Options()
-		o.HTTPClient = straight(o.HTTPClient)
-		return sts.New(o), true
-	}
-	return []func(*config.LoadOptions) error{
-		config.WithSSOProviderOptions(func(o *ssocreds.Options) {
-			if c, ok := o.Client.(*sso.Client); ok {
-				given := c.Options()
-				given.HTTPClient = straight(given.HTTPClient)
-				o.Client = sso.New(given)
-			}
-		}),
-		config.WithSSOTokenProviderOptions(func(o *ssocreds.SSOTokenProviderOptions) {
-			if c, ok := o.Client.(*ssooidc.Client); ok {
-				given := c.Options()
-				given.HTTPClient = straight(given.HTTPClient)
-				o.Client = ssooidc.New(given)
-			}
-		}),
-		config.WithWebIdentityRoleCredentialOptions(func(o *stscreds.WebIdentityRoleOptions) {
-			if c, ok := stsClient(o.Client); ok {
-				o.Client = c
-			}
-		}),
-		config.WithAssumeRoleCredentialOptions(func(o *stscreds.AssumeRoleOptions) {
-			if c, ok := stsClient(o.Client); ok {
-				o.Client = c
-			}
-		}),
-		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) {
-			if c, ok := o.HTTPClient.(sdk.HTTPClient); ok || o.HTTPClient == nil {
-				o.HTTPClient = straight(c)
-			}
-		}),
+	})
+}
+
+// straightContainer makes the source of a container's credentials follow no redirect. It has an HTTP client of its own.
+func straightContainer(o *endpointcreds.Options) {
+	if c, ok := o.HTTPClient.(sdk.HTTPClient); ok || o.HTTPClient == nil {
+		o.HTTPClient = straight(c)
 	}
 }

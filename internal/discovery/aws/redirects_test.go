@@ -1,8 +1,14 @@
 package aws
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,8 +19,8 @@ import (
 	"time"
 )
 
-// The tokens of the sources of credentials go to no other host: of IAM Identity Center, of a web identity, of a role and of a
-// container.
+// The tokens of the sources of credentials go to no other host: of IAM Identity Center, of a web identity, of a role, of a
+// container and of "aws login".
 func TestCredentialSourcesFollowNoRedirect(t *testing.T) {
 	const start = "https://start.example/start"
 	config := fmt.Sprintf(`[profile sso]
@@ -39,6 +45,9 @@ region = us-west-2
 region = us-west-2
 role_arn = arn:aws:iam::123456789012:role/r
 source_profile = keys
+[profile login]
+region = us-west-2
+login_session = arn:aws:iam::123456789012:user/u
 [profile keys]
 aws_access_key_id = AKIDEXAMPLE
 aws_secret_access_key = secret
@@ -62,13 +71,24 @@ aws_session_token = token
 	}
 	cached(start, "2999-01-01T00:00:00Z")
 	cached("s", "2001-01-01T00:00:00Z") // it has to be renewed
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(fmt.Sprintf(".aws/login/cache/%x.json", sha256.Sum256([]byte("arn:aws:iam::123456789012:user/u"))), fmt.Sprintf(
+		`{"accessToken":{"accessKeyId":"AKIDEXAMPLE","secretAccessKey":"secret","sessionToken":"token","accountId":"123456789012","expiresAt":"2001-01-01T00:00:00Z"},
+		"refreshToken":"refresh","clientId":"id","dpopKey":%q}`, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})))
 	t.Setenv("HOME", home)
 	t.Setenv("AWS_CONFIG_FILE", write("config", config))
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", write("credentials", ""))
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	for _, status := range []int{http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		for profile, env := range map[string]map[string]string{
-			"sso": {}, "session": {}, "role": {},
+			"sso": {}, "session": {}, "role": {}, "login": {},
 			"web":       {"AWS_WEB_IDENTITY_TOKEN_FILE": write("token", "token"), "AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/r"},
 			"container": {"AWS_CONTAINER_AUTHORIZATION_TOKEN": "token"},
 		} {
@@ -87,7 +107,7 @@ aws_session_token = token
 				for k, v := range env {
 					t.Setenv(k, v)
 				}
-				for _, s := range []string{"SSO", "SSO_OIDC", "STS"} {
+				for _, s := range []string{"SSO", "SSO_OIDC", "STS", "SIGNIN"} {
 					t.Setenv("AWS_ENDPOINT_URL_"+s, server.URL)
 				}
 				if profile == "container" {

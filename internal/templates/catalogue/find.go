@@ -107,7 +107,7 @@ const longestName = 250
 
 // shown returns a path for messages: relative to the working folder if it is below it.
 func shown(path, work string) string {
-	if rel, err := filepath.Rel(work, path); err == nil && work != "" && !strings.HasPrefix(rel, "..") {
+	if rel, err := filepath.Rel(work, path); err == nil && work != "" && filepath.IsLocal(rel) {
 		return rel
 	}
 	return path
