@@ -2,6 +2,7 @@ package quota
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -89,6 +90,32 @@ func TestPlainFlavor(t *testing.T) {
 			if got := OverCapacities(ByInstanceType(s)); len(got) != want || want > 0 && got[0].Subject != "f" {
 				t.Errorf("%s labels, quota of %d on 16: %+v", labels, quota, got)
 			}
+		}
+	}
+}
+
+// TestPlainFlavorBesideAnother: the missing nodes of one type are no problem of a flavor that selects none.
+func TestPlainFlavorBesideAnother(t *testing.T) {
+	other := gpuNode("m", "", 8)
+	other.Labels[kinds.InstanceTypeLabel] = "ml.g5.48xlarge"
+	s := &state.State{Nodes: []state.Node{gpuNode("n", "", 8), other},
+		Flavors: []state.ResourceFlavor{{Meta: state.Meta{Name: "f"}}, flavor("typed")}}
+	queues := func(plain, typed int64) {
+		groups := append(group(plain, -1, -1), group(typed, -1, -1)...)
+		groups[1].Flavors[0].Name = "typed"
+		s.ClusterQueues = []state.ClusterQueue{{Meta: state.Meta{Name: "a"}, ResourceGroups: groups[:1]}, {Meta: state.Meta{Name: "b"}, ResourceGroups: groups[1:]}}
+	}
+	for _, test := range []struct {
+		plain, typed int64
+		want         string
+	}{{8, 8, ""}, {8, 100, "ml.p5.48xlarge"}, {9, 8, "f"}, {9, 100, "f ml.p5.48xlarge"}} {
+		queues(test.plain, test.typed)
+		var got []string
+		for _, p := range OverCapacities(ByInstanceType(s)) {
+			got = append(got, p.Subject)
+		}
+		if text := strings.Join(got, " "); text != test.want {
+			t.Errorf("quota of %d beside %d: %q, want %q", test.plain, test.typed, text, test.want)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (b *builder) problems() []Problem {
 // instances, and nodes always offer less to pods.
 func OverCapacities(all []Capacity) []Problem {
 	var out []Problem
-	whole := SumCapacity(all)
+	whole, anywhere := SumCapacity(all), roaming(all)
 	if whole.Nodes == 0 {
 		return nil // nodes that were not read, or are made when they are needed
 	}
@@ -130,13 +130,28 @@ func OverCapacities(all []Capacity) []Problem {
 		for _, name := range slices.Sorted(maps.Keys(c.Reserved)) {
 			reserved, has, lacks := c.Reserved[name], c.Capacity[name], c.unhealthy[name]
 			if c.AnyType && reserved > 0 {
-				// Its pods may run on nodes of every type, with those of the other flavors.
-				reserved, has, lacks = whole.Reserved[name], whole.Capacity[name], whole.unhealthy[name]
+				// Its pods may run on nodes of every type, beside what the other flavors can use there.
+				reserved, has, lacks = anywhere[name], whole.Capacity[name], whole.unhealthy[name]
 			}
 			if !kinds.Accelerator(name) || reserved <= sub(has, lacks) {
 				continue
 			}
 			out = append(out, Problem{Code: OverCapacity, Subject: c.Name, Resource: name, Details: Details{Amount: reserved, Limit: has, Unhealthy: lacks}})
+		}
+	}
+	return out
+}
+
+// roaming returns the quota of the flavors that select no instance type, with the quota of the others as far as the nodes of
+// their types have it: what they lack there is not available elsewhere.
+func roaming(all []Capacity) state.Amounts {
+	out := state.Amounts{}
+	for _, c := range all {
+		for name, n := range c.Reserved {
+			if !c.AnyType {
+				n = max(0, min(n, sub(c.Capacity[name], c.unhealthy[name])))
+			}
+			out[name] = add(out[name], n)
 		}
 	}
 	return out
