@@ -165,3 +165,33 @@ func TestEviction(t *testing.T) {
 		t.Errorf("the job: %v", object.At(j, "status"))
 	}
 }
+
+// TestRolesOfOperators: the roles that operators and Kueue bring cover every kind of job that the sandbox serves.
+func TestRolesOfOperators(t *testing.T) {
+	b := newBench(t, "john-smith")
+	for user, role := range map[string]string{"viewer": "view", "editor": "edit", "admin": "admin", "batch": "kueue-batch-user-role"} {
+		b.must(201, "POST", rbacPath+"namespaces/"+smithNS+"/rolebindings", `{"metadata":{"name":"`+user+`"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"`+role+`"},"subjects":[{"kind":"User","name":"`+user+`"}]}`)
+	}
+	for _, j := range kinds.Jobs() {
+		path := j.Path(smithNS, "")
+		if b.send("GET", path, "").code == http.StatusNotFound {
+			continue // not served
+		}
+		users := []string{"viewer", "editor", "admin"}
+		if strings.Contains(j.Framework(), "/") { // Kueue has an integration of its own
+			users = append(users, "batch")
+		}
+		for _, user := range users {
+			if a := b.send("GET", path, "", "Impersonate-User: "+user); a.code != http.StatusOK {
+				t.Errorf("%s lists %s: %d %s", user, j.FullName(), a.code, a.body)
+			}
+			want := http.StatusNotFound
+			if user == "viewer" {
+				want = http.StatusForbidden
+			}
+			if a := b.send("DELETE", path+"/x", "", "Impersonate-User: "+user); a.code != want {
+				t.Errorf("%s deletes %s: %d %s", user, j.FullName(), a.code, a.body)
+			}
+		}
+	}
+}
