@@ -455,3 +455,44 @@ func TestDeletedInPart(t *testing.T) {
 		t.Error(len(d.Jobs))
 	}
 }
+
+// TestGoneJobsAreForgotten: a recorder keeps nothing of jobs that no longer exist, also within a segment. One that comes back
+// is the same job in the report.
+func TestGoneJobsAreForgotten(t *testing.T) {
+	dir := t.TempDir()
+	w := open(t, dir, Options{Cluster: "c", Pace: time.Minute})
+	job := func(i int, at time.Time) Observed {
+		return Observed{Job: Job{UID: fmt.Sprint("uid-", i), Namespace: "ns", Name: fmt.Sprint("j-", i)}, Phases: []Change{{Time: at, Phase: Waiting}}}
+	}
+	now := start
+	step := func(jobs ...Observed) {
+		now = now.Add(time.Minute)
+		appendTo(t, w, Observation{Time: now, Jobs: jobs, JobsComplete: true})
+	}
+	for i := range 500 {
+		step(job(i, now))
+	}
+	if n := len(w.live.jobs) + len(w.live.ids) + len(w.live.byID); n > 2 {
+		t.Errorf("%d entries for one job", n)
+	}
+	step(job(1, start))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w = open(t, dir, Options{Cluster: "c", Pace: time.Minute})
+	step(job(1, start), job(1000, now))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := Read(dir, start, now.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]int{}
+	for _, j := range h.Jobs {
+		names[j.UID]++
+	}
+	if len(names) != 501 || names["uid-1"] != 1 || names["uid-1000"] != 1 {
+		t.Errorf("%d jobs: %d of uid-1, %d of uid-1000", len(names), names["uid-1"], names["uid-1000"])
+	}
+}

@@ -8,10 +8,13 @@ import (
 
 // live is what is known at the last sample.
 type live struct {
-	time   time.Time
-	jobs   map[string]*Track // by UID; only the last change of each
-	ids    map[string]int    // of the segment, by UID
-	byID   []string          // UIDs
+	time time.Time
+	jobs map[string]*Track // by UID; only the last change of each
+	// ids are the numbers in the segment of the jobs that exist, by UID. count is the next number: a job that comes back
+	// gets a new one.
+	ids    map[string]int
+	count  int
+	byID   []string // UIDs, of a segment that is read
 	queues map[QueueKey]QueueFigures
 	nodes  map[NodeKey]NodeFigures
 }
@@ -23,10 +26,10 @@ func newLive() *live {
 // next returns the line of an observation, and what is known after it. whole makes the line of a new segment,
 // which has everything.
 func (l *live) next(o Observation, whole bool) (line, *live) {
-	n := &live{time: o.Time, jobs: maps.Clone(l.jobs), ids: l.ids, byID: slices.Clone(l.byID), queues: l.queues, nodes: l.nodes}
+	n := &live{time: o.Time, jobs: maps.Clone(l.jobs), ids: l.ids, count: l.count, queues: l.queues, nodes: l.nodes}
 	out := line{Time: o.Time.Unix()}
 	if whole {
-		n.ids, n.byID = map[string]int{}, nil
+		n.ids, n.count = map[string]int{}, 0
 		for _, uid := range slices.Sorted(maps.Keys(l.jobs)) {
 			t := l.jobs[uid]
 			out.Jobs = append(out.Jobs, jobLine{n.id(uid), t.Job})
@@ -75,6 +78,7 @@ func (l *live) next(o Observation, whole bool) (line, *live) {
 				out.Changes = append(out.Changes, changeLine{n.id(uid), Change{Time: at, Phase: Vanished}})
 			}
 			delete(n.jobs, uid)
+			delete(n.ids, uid)
 		}
 	}
 	if o.Queues != nil {
@@ -92,8 +96,9 @@ func (l *live) next(o Observation, whole bool) (line, *live) {
 func (l *live) id(uid string) int {
 	id, ok := l.ids[uid]
 	if !ok {
-		id = len(l.byID)
-		l.ids[uid], l.byID = id, append(l.byID, uid)
+		id = l.count
+		l.ids[uid] = id
+		l.count++
 	}
 	return id
 }
@@ -146,10 +151,11 @@ func differences[K comparable, V comparable, L any](old, now map[K]V, whole bool
 // apply adds a line to what is known; first is the first line of a segment.
 func (l *live) apply(s line, first bool, kept keeper) {
 	if first {
-		l.ids, l.byID = map[string]int{}, nil
+		l.ids, l.byID, l.count = map[string]int{}, nil, 0
 	}
 	l.time = unix(s.Time)
 	for _, j := range s.Jobs {
+		l.count = max(l.count, j.ID+1)
 		for len(l.byID) <= j.ID {
 			l.byID = append(l.byID, "")
 		}
