@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -20,32 +21,43 @@ import (
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
 
-// variantJob is a job, the verdict on it, its flavor in the end and the job that it preempts.
+// variantJob is a job, the verdict on it, its flavor in the end and the job that it preempts. With grown, flavor f gets 8 more
+// GPUs before, and the job before this one has flavor grown then.
 type variantJob struct {
 	job            job
 	want           admission.Outcome
 	flavor, evicts string
+	grown          string
 }
 
 // variantJobs are submitted one after another to a queue with two flavors of 8 GPUs.
 var variantJobs = []variantJob{
-	{job{team: "a", name: "first", gpus: 8, priority: 1}, admission.Admitted, "f", ""},
-	{job{team: "a", name: "second", gpus: 8, priority: 1}, admission.Admitted, "g", ""},
-	{job{team: "a", name: "third", gpus: 8, priority: 1}, admission.Waits, "", ""},
-	{job{team: "a", name: "huge", gpus: 9, priority: 1}, admission.Never, "", ""},
-	{job{team: "a", name: "high", gpus: 8, priority: 5}, admission.AdmittedByPreempting, "f", "first"},
+	{job: job{team: "a", name: "first", gpus: 8, priority: 1}, want: admission.Admitted, flavor: "f"},
+	{job: job{team: "a", name: "second", gpus: 8, priority: 1}, want: admission.Admitted, flavor: "g"},
+	{job: job{team: "a", name: "third", gpus: 8, priority: 1}, want: admission.Waits},
+	{job: job{team: "a", name: "huge", gpus: 9, priority: 1}, want: admission.Never},
+	{job: job{team: "a", name: "high", gpus: 8, priority: 5}, want: admission.AdmittedByPreempting, flavor: "f", evicts: "first"},
 }
 
-// migrants are the same, where a flavor is free and another one could be had by preempting: the mode decides.
-var migrants = map[string][]variantJob{
+// roomLater are jobs on both flavors, of which the first one gets room: the mode decides whether a job moves there.
+var roomLater = map[string][]variantJob{
 	"TryPreferredFlavors": {
-		{job{team: "a", name: "first", gpus: 8, priority: 1}, admission.Admitted, "f", ""},
-		{job{team: "a", name: "high", gpus: 8, priority: 5}, admission.AdmittedByPreempting, "f", "first"},
+		{job: job{team: "a", name: "first", gpus: 8, priority: 1}, want: admission.Admitted, flavor: "f"},
+		{job: job{team: "a", name: "second", gpus: 8, priority: 1}, want: admission.Admitted, flavor: "g"},
+		{job: job{team: "a", name: "last", gpus: 8, priority: 1}, want: admission.Admitted, flavor: "g", grown: "f"},
 	},
 	"RetainFirstAdmission": {
-		{job{team: "a", name: "first", gpus: 8, priority: 1}, admission.Admitted, "f", ""},
-		{job{team: "a", name: "high", gpus: 8, priority: 5}, admission.Admitted, "g", ""},
+		{job: job{team: "a", name: "first", gpus: 8, priority: 1}, want: admission.Admitted, flavor: "f"},
+		{job: job{team: "a", name: "second", gpus: 8, priority: 1}, want: admission.Admitted, flavor: "g"},
+		{job: job{team: "a", name: "last", gpus: 8, priority: 1}, want: admission.Admitted, flavor: "f", grown: "g"},
 	},
+}
+
+// preempters preempt on the first flavor while the second one is free. Under RetainFirstAdmission they would stay on the flavor
+// that is faster: Kueue's controller opens the gate of one variant while its scheduler admits the other.
+var preempters = []variantJob{
+	{job: job{team: "a", name: "first", gpus: 8, priority: 1}, want: admission.Admitted, flavor: "f"},
+	{job: job{team: "a", name: "high", gpus: 8, priority: 5}, want: admission.AdmittedByPreempting, flavor: "f", evicts: "first"},
 }
 
 // TestFidelityConcurrentAdmission: Kueue does with the variants of a job what the verdict on the job says.
@@ -58,7 +70,10 @@ func TestFidelityConcurrentAdmission(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.family(mode, "ca", variantJobs)
-			b.family(mode, "cm", migrants[mode])
+			b.family(mode, "cm", roomLater[mode])
+			if mode == "TryPreferredFlavors" {
+				b.family(mode, "cp", preempters)
+			}
 		})
 	}
 }
@@ -80,7 +95,13 @@ func (b *bench) family(mode, prefix string, list []variantJob) {
 	if err := b.active(m); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range list {
+	for i, c := range list {
+		if c.grown != "" {
+			if err := b.grow(m); err != nil {
+				t.Fatal(err)
+			}
+			b.becomes(m, list[i-1].job, c.grown, "")
+		}
 		d := b.verdictNow(m, c.job)
 		if d.Outcome != c.want || len(d.NotModelled) > 0 {
 			t.Errorf("%s: the verdict is %s %s %v", c.job.name, d.Outcome, d.Message, d.NotModelled)
@@ -88,12 +109,7 @@ func (b *bench) family(mode, prefix string, list []variantJob) {
 		if err := b.submit(m.batchJob(c.job), m.at("a")); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
-		err := b.bed.WaitFor(ctx, "Kueue to do what the verdict says", func(ctx context.Context) error { return b.asFamily(ctx, m, c.job, c.flavor, c.evicts) })
-		cancel()
-		if err != nil {
-			t.Errorf("%s: %v; %v", c.job.name, err, b.asFamily(t.Context(), m, c.job, c.flavor, c.evicts))
-		}
+		b.becomes(m, c.job, c.flavor, c.evicts)
 	}
 	in, err := inputs.Load(t.Context(), b.client, inputs.Options{}, time.Now())
 	if err != nil {
@@ -104,6 +120,24 @@ func (b *bench) family(mode, prefix string, list []variantJob) {
 	if len(jobs) != len(list) || len(variants) != 2*len(list) {
 		t.Errorf("%d jobs and %d variants were read", len(jobs), len(variants))
 	}
+}
+
+// becomes waits until a job is what a decision says.
+func (b *bench) becomes(m maker, j job, flavor, evicts string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), 45*time.Second)
+	defer cancel()
+	err := b.bed.WaitFor(ctx, "Kueue to do what the verdict says", func(ctx context.Context) error { return b.asFamily(ctx, m, j, flavor, evicts) })
+	if err != nil {
+		b.t.Errorf("%s: %v; %v", j.name, err, b.asFamily(b.t.Context(), m, j, flavor, evicts))
+	}
+}
+
+// grow gives the first flavor of the queue 8 more GPUs.
+func (b *bench) grow(m maker) error {
+	patch := `[{"op": "replace", "path": "/spec/resourceGroups/0/flavors/0/resources/0/nominalQuota", "value": "16"}]`
+	_, err := b.bed.Request(b.t.Context(), http.MethodPatch, kinds.ClusterQueue.Path("", m.at("a")), "application/json-patch+json", []byte(patch))
+	return err
 }
 
 // verdictNow reads the state as the product does, and asks about one job.
