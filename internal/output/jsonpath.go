@@ -3,6 +3,8 @@ package output
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"reflect"
 	"strings"
 
 	"k8s.io/client-go/util/jsonpath"
@@ -57,16 +59,29 @@ func (p *jsonPath) execute(value any) ([]byte, error) {
 		return nil, errs.Wrap(err, "cannot use the jsonpath template")
 	}
 	var b bytes.Buffer
-	if err := j.Execute(&b, value); err != nil {
+	if err := guarded(func() error { return j.Execute(&b, value) }); err != nil {
 		return nil, errs.Wrap(err, "the jsonpath template does not fit this document")
 	}
 	return b.Bytes(), nil
 }
 
+// guarded returns a panic of client-go as an error: it panics on a range inside a range that finds nothing.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("a range inside an empty range cannot be evaluated")
+		}
+	}()
+	return f()
+}
+
 // findAll returns every value that a template leads to.
 func findAll(j *jsonpath.JSONPath, value any) ([]any, error) {
-	results, err := j.FindResults(value)
-	if err != nil {
+	var results [][]reflect.Value
+	if err := guarded(func() (err error) {
+		results, err = j.FindResults(value)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	var out []any

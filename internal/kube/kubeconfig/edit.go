@@ -5,6 +5,7 @@ package kubeconfig
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -128,10 +129,33 @@ func parse(text []byte) (*yaml.Node, error) {
 	case root.Kind != yaml.MappingNode:
 		return nil, invalid("it must be a YAML map with clusters, contexts and users", nil)
 	}
+	if key := repeated(doc.Content[0]); key != nil {
+		return nil, invalid(fmt.Sprintf("line %d has the key %q a second time", key.Line, key.Value), nil)
+	}
 	if _, err := clientcmd.Load(text); err != nil {
 		return nil, invalid("a field has the wrong type", err)
 	}
 	return doc, nil
+}
+
+// repeated returns a key that a map has twice, nil if there is none. Programs differ in which of the values they use.
+func repeated(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.MappingNode {
+		seen := map[string]bool{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			if seen[key.Value] {
+				return key
+			}
+			seen[key.Value] = true
+		}
+	}
+	for _, c := range n.Content {
+		if key := repeated(c); key != nil {
+			return key
+		}
+	}
+	return nil
 }
 
 // item returns the body of a named element of a list of the kubeconfig, which it adds if
