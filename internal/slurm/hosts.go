@@ -11,7 +11,7 @@ const mostHosts = 1 << 16
 
 // Hosts returns the names in a list of Slurm, such as gpu-[1-2,7],head.
 func Hosts(list string) []string {
-	var out []string
+	var x hosts
 	for list != "" {
 		end, depth := 0, 0
 		for end < len(list) && (list[end] != ',' || depth > 0) {
@@ -23,21 +23,27 @@ func Hosts(list string) []string {
 			}
 			end++
 		}
-		out = appendHosts(out, list[:end])
+		x.add(list[:end])
 		list = strings.TrimPrefix(list[end:], ",")
 	}
-	return out
+	return x.names
 }
 
-// appendHosts adds the names of one item, whose first brackets are expanded first.
-func appendHosts(out []string, item string) []string {
+// hosts are the names that a list has so far.
+type hosts struct {
+	names []string
+	tried int // ranges can lead to no name
+}
+
+// add adds the names of one item, whose first brackets are expanded first.
+func (x *hosts) add(item string) {
 	prefix, rest, ok := strings.Cut(item, "[")
 	ranges, suffix, closed := strings.Cut(rest, "]")
 	if !ok || !closed {
-		if item != "" && len(out) < mostHosts {
-			out = append(out, item)
+		if item != "" && len(x.names) < mostHosts {
+			x.names = append(x.names, item)
 		}
-		return out
+		return
 	}
 	for _, r := range strings.Split(ranges, ",") {
 		low, high, isRange := strings.Cut(r, "-")
@@ -46,12 +52,12 @@ func appendHosts(out []string, item string) []string {
 		if isRange && err == nil {
 			to, err = strconv.Atoi(high)
 		}
-		if err != nil || from < 0 {
+		if err != nil || from < 0 || len(low) > 20 { // more digits than a number has
 			continue
 		}
-		for n := from; n <= to && len(out) < mostHosts; n++ {
-			out = appendHosts(out, fmt.Sprintf("%s%0*d%s", prefix, len(low), n, suffix))
+		for n := from; n <= to && x.tried < 2*mostHosts; n++ {
+			x.tried++
+			x.add(fmt.Sprintf("%s%0*d%s", prefix, len(low), n, suffix))
 		}
 	}
-	return out
 }
