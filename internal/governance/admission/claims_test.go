@@ -197,3 +197,23 @@ func TestDevicesLater(t *testing.T) {
 		t.Errorf("with it: %s", got)
 	}
 }
+
+// Kueue's queues do not know a workload whose devices it cannot count, so its end does not let the others try again.
+func TestDevicesRefusedWakeNobody(t *testing.T) {
+	for name, c := range map[string]struct {
+		job    workloadOption
+		cycles int
+	}{"not queued": {claims("nowhere"), 0}, "queued": {pods(1, 0), 1}} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture().team("a", "", "8")
+			e := f.add(f.job("a", "gone", 10, c.job), f.job("a", "large", 9)).engine(t, withDevices())
+			run(t, e)
+			if err := e.Remove(context.Background(), "a", "gone"); err != nil {
+				t.Fatal(err)
+			}
+			if tl, err := e.Run(context.Background(), 1); err != nil || tl.Cycles != c.cycles {
+				t.Errorf("%d cycles, %v", tl.Cycles, err)
+			}
+		})
+	}
+}

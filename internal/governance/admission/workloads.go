@@ -53,13 +53,14 @@ func (e *Engine) remove(w *kueue.Workload) {
 	e.moved(w)
 	e.forgetUse(w)
 	e.store.remove(w)
+	queued := e.everQueued(w)
 	delete(e.started, key)
 	delete(e.verdicts, key)
 	delete(e.backoff, key)
 	delete(e.todo, key)
 	e.forget(key)
 	e.release(key, w)
-	e.wakeQueueOf(w)
+	e.wakeQueueOf(w, queued)
 	e.queues.DeleteAndForgetWorkload(e.log, key)
 	for _, v := range e.owned(w) {
 		e.remove(v)
@@ -79,6 +80,7 @@ func (e *Engine) writable(key workload.Reference) *kueue.Workload {
 func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 	key := workload.Key(w)
 	old := e.store.workloads[key]
+	queued := old != nil && e.everQueued(old)
 	e.store.put(w)
 	delete(e.verdicts, key)
 	delete(e.backoff, key)
@@ -93,7 +95,7 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 		}
 		e.release(key, old)
 		if old != nil {
-			e.wakeQueueOf(old)
+			e.wakeQueueOf(old, queued)
 		}
 	case workload.HasQuotaReservation(w) && w.Status.Admission != nil:
 		e.queues.DeleteWorkload(e.log, key)
@@ -163,11 +165,20 @@ func (e *Engine) release(key workload.Reference, w *kueue.Workload) {
 }
 
 // wakeQueueOf wakes up the cohort tree of the workload's queue, whether it held
-// quota or not: Kueue does that when a workload is deleted or has finished.
-func (e *Engine) wakeQueueOf(w *kueue.Workload) {
-	if lq := e.store.queueOf(w); lq != nil {
+// quota or not: Kueue does that when a workload is deleted or has finished, if its queue manager knows the workload
+// (QueueAssociatedInadmissibleWorkloadsAfter in manager.go).
+func (e *Engine) wakeQueueOf(w *kueue.Workload, queued bool) {
+	if !queued {
+		e.queues.QueueAssociatedInadmissibleWorkloadsAfter(context.Background(), workload.Key(w), nil)
+	} else if lq := e.store.queueOf(w); lq != nil {
 		e.wake(lq.Spec.ClusterQueue)
 	}
+}
+
+// everQueued reports whether Kueue's queue manager knows a workload that the one of the engine may not know: it waits for flush,
+// or has or had quota when it was loaded. Kueue never queues one that is gated, or whose devices it cannot count.
+func (e *Engine) everQueued(w *kueue.Workload) bool {
+	return e.todo[workload.Key(w)] || workload.HasQuotaReservation(w) || workloadevict.IsEvicted(w)
 }
 
 // wake requests that the waiting workloads of the whole cohort tree are tried again.

@@ -107,7 +107,7 @@ func newInput(seed int, full bool) *input {
 		in.gates = map[string]bool{"MultiKueueOrchestratedPreemption": true}
 	}
 	in.leaving = seed%3 == 2 && !in.tas && !in.checks && in.transformations == nil && in.byUse == nil && in.gates == nil && !in.concurrent && in.undeclared == config.QuotaCheckBlockUndeclared
-	in.claims = in.leaving && seed%2 == 1
+	in.claims = seed%2 == 1 && !in.checks && in.gates == nil && in.undeclared == config.QuotaCheckBlockUndeclared && (in.leaving || in.elastic)
 	list := in.generate(r)
 	if in.leaving {
 		leave(r, list)
