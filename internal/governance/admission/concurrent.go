@@ -124,7 +124,7 @@ func (e *Engine) followFamily(ctx context.Context, key workload.Reference) bool 
 	moved := e.deactivate(ctx, k)
 	moved = append(moved, e.activate(ctx, k)...)
 	changed = e.passAdmission(ctx, k) || changed || len(moved) > 0
-	changed = e.openGate(ctx, k, false) || changed
+	changed = e.openGate(ctx, k, moved, false) || changed
 	for _, v := range moved {
 		e.reconcile(ctx, v)
 	}
@@ -367,14 +367,14 @@ func (e *Engine) passAdmission(ctx context.Context, k *kin) (changed bool) {
 }
 
 // openGate lets the next variant preempt (selectVariantToOpenPreemptionGate). The scheduler is faster than the controller:
-// it has tried the other variants by then. With now, the caller has tried them.
-func (e *Engine) openGate(ctx context.Context, k *kin, now bool) bool {
+// it has tried the other variants by then, except those that the controller has just moved. With now, the caller has tried them.
+func (e *Engine) openGate(ctx context.Context, k *kin, moved []workload.Reference, now bool) bool {
 	list := e.workloadsOf(k.variants)
 	candidate, at := e.nextGate(list)
 	if candidate == nil || at.After(e.now()) {
 		return false
 	}
-	if !now && e.anyQueued(ctx, list) {
+	if !now && e.anyQueued(ctx, list, moved) {
 		e.store.gated[k.parent] = true
 		return false
 	}
@@ -387,9 +387,9 @@ func (e *Engine) openGate(ctx context.Context, k *kin, now bool) bool {
 	return true
 }
 
-// anyQueued reports whether the scheduler will try some of the variants without a change. One that has just lost its quota
-// does not count: the controller takes the quota and opens the gate in one go.
-func (e *Engine) anyQueued(ctx context.Context, variants []*kueue.Workload) bool {
+// anyQueued reports whether the scheduler will try some of the variants without a change. One that has just lost its quota or
+// was just moved does not count: the controller takes the quota, activates variants and opens the gate in one go.
+func (e *Engine) anyQueued(ctx context.Context, variants []*kueue.Workload, moved []workload.Reference) bool {
 	e.flush(ctx)
 	queued := map[workload.Reference]bool{}
 	for _, list := range e.queues.Dump() {
@@ -398,7 +398,8 @@ func (e *Engine) anyQueued(ctx context.Context, variants []*kueue.Workload) bool
 		}
 	}
 	return slices.ContainsFunc(variants, func(v *kueue.Workload) bool {
-		return queued[workload.Key(v)] && !e.store.cleared[workload.Key(v)]
+		key := workload.Key(v)
+		return queued[key] && !e.store.cleared[key] && !slices.Contains(moved, key)
 	})
 }
 

@@ -205,7 +205,7 @@ func (e *Engine) unsureVariants(w *kueue.Workload, cq *kueue.ClusterQueue) bool 
 	case !variantsOn():
 		return e.byUse == nil
 	}
-	return e.use != nil && cq.Spec.AdmissionScope != nil || workloadslicing.Enabled(w) || len(w.Status.UnhealthyNodes) > 0
+	return workloadslicing.Enabled(w) || len(w.Status.UnhealthyNodes) > 0
 }
 
 // PendingWorkload is one line of [Engine.Pending].

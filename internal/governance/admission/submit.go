@@ -103,7 +103,7 @@ func (e *Engine) submitFamily(ctx context.Context, parent *kueue.Workload) (pree
 	for _, v := range list {
 		k.variants = append(k.variants, workload.Key(v))
 	}
-	if !e.openGate(ctx, &k, true) {
+	if !e.openGate(ctx, &k, nil, true) {
 		return false, nil
 	}
 	for _, v := range e.ordered(parent) {

@@ -346,6 +346,9 @@ func (e *Engine) evict(w *kueue.Workload, reason, message, preempted string) {
 		workload.UnsetQuotaReservationWithCondition(w, pending, message, now)
 	}
 	e.store.put(w)
+	if !workload.IsActive(w) {
+		e.forgetUse(w)
+	}
 	_ = e.cache.DeleteWorkload(e.log, key)
 	if held != nil {
 		e.wake(held.ClusterQueue)

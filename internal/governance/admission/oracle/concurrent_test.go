@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
-	"unsafe" // also go:linkname
+	_ "unsafe" // go:linkname
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,13 +63,13 @@ type families struct {
 }
 
 // newFamilies sets the controllers up.
-func (r *real) newFamilies(store *expectations.Store) {
+func (r *real) newFamilies(in *input, store *expectations.Store) {
 	f := &families{parents: map[client.ObjectKey]bool{}, members: map[client.ObjectKey]bool{}, later: map[client.ObjectKey]bool{}}
-	f.workloads = core.NewWorkloadReconciler(r.api, r.queues, r.cache, noEvents{}, core.WithPreemptionExpectations(store), core.WithDRABackedResources(r.backed))
+	f.workloads = core.NewWorkloadReconciler(r.api, r.queues, r.cache, noEvents{}, core.WithPreemptionExpectations(store), core.WithDRABackedResources(r.backed),
+		core.WithAdmissionFairSharing(in.byUse))
 	f.variants = newVariantReconciler(r.api, r.queues, noEvents{}, nil)
 	f.variants.clock = r.clock
-	at := reflect.ValueOf(f.workloads).Elem().FieldByName("clock")
-	*(*clock.Clock)(unsafe.Pointer(at.UnsafeAddr())) = r.clock
+	r.setClock(f.workloads)
 	r.families, r.api.answers, r.api.clock, r.api.busy = f, true, r.clock, r.busy
 }
 
@@ -235,6 +234,7 @@ func (r *real) vanish(key client.ObjectKey) {
 // wait lets time pass.
 func (r *real) wait(d time.Duration) {
 	*r.at = r.at.Add(d)
+	r.sampleUse()
 	for key, w := range r.api.workloads {
 		if concurrentadmission.IsParent(w) {
 			r.families.parents[key] = true
@@ -276,6 +276,9 @@ func (a *api) Scheme() *runtime.Scheme {
 
 // Update replaces the status.
 func (s statusWriter) Update(_ context.Context, obj client.Object, _ ...client.SubResourceUpdateOption) error {
+	if _, ok := obj.(*kueue.LocalQueue); ok {
+		return nil // nobody reads its past use there
+	}
 	key := client.ObjectKeyFromObject(obj)
 	old := s.a.workloads[key]
 	w := old.DeepCopy()

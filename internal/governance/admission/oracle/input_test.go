@@ -75,7 +75,7 @@ func newInput(seed int, full bool) *input {
 	if in.concurrent = seed%10 == 3; in.concurrent {
 		in.elastic, in.split, in.failing = false, false, false
 	}
-	if seed%6 == 4 {
+	if seed%6 == 4 || seed%20 == 13 {
 		in.byUse = &config.AdmissionFairSharing{UsageHalfLifeTime: metav1.Duration{Duration: time.Hour}, UsageSamplingInterval: metav1.Duration{Duration: 5 * time.Minute}}
 		if r.IntN(2) == 0 {
 			in.byUse.ResourceWeights = map[corev1.ResourceName]float64{cpu: 0.1 * float64(r.IntN(20))}

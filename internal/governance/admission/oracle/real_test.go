@@ -18,7 +18,6 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	queueafs "sigs.k8s.io/kueue/pkg/cache/queue/afs"
@@ -29,7 +28,6 @@ import (
 	"sigs.k8s.io/kueue/pkg/scheduler"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
 	utilqueue "sigs.k8s.io/kueue/pkg/util/queue"
-	utilresource "sigs.k8s.io/kueue/pkg/util/resource"
 	"sigs.k8s.io/kueue/pkg/util/routine"
 	"sigs.k8s.io/kueue/pkg/util/wait"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -61,7 +59,7 @@ type real struct {
 	requeue func(context.Context) int
 	sched   *scheduler.Scheduler
 	clock   clock.WithDelayedExecution
-	byUse   *config.AdmissionFairSharing
+	byUse   *ledger // nil without admission fair sharing
 
 	workloads *core.WorkloadReconciler // where pods use devices
 	backed    *dra.ExtendedResourceCache
@@ -75,7 +73,6 @@ func newReal(in *input) *real {
 	r.api = &api{namespaces: map[string]*corev1.Namespace{}, workloads: map[client.ObjectKey]*kueue.Workload{},
 		clusterQueues: map[kueue.ClusterQueueReference]*kueue.ClusterQueue{}, localQueues: map[client.ObjectKey]*kueue.LocalQueue{},
 		templates: map[client.ObjectKey]*resourcev1.ResourceClaimTemplate{}}
-	r.byUse = in.byUse
 	store := expectations.New()
 	r.cache = schdcache.New(r.api, schdcache.WithFairSharing(in.fair != nil), schdcache.WithAdmissionFairSharing(in.byUse),
 		schdcache.WithResourceTransformations(in.transformations), schdcache.WithExcludedResourcePrefixes(in.excluded))
@@ -86,11 +83,14 @@ func newReal(in *input) *real {
 		scheduler.WithFairSharing(in.fair), scheduler.WithClock(nil, r.clock), scheduler.WithAdmissionFairSharing(in.byUse),
 		scheduler.WithPreemptionExpectations(store), scheduler.WithQuotaCheckStrategy(in.undeclared))
 	setAdmissionRoutineWrapper(r.sched, inline{})
+	if in.byUse != nil {
+		r.newUse(in.byUse, store)
+	}
 	if in.claims {
 		r.newWorkloads(store)
 	}
 	if in.concurrent {
-		r.newFamilies(store)
+		r.newFamilies(in, store)
 	}
 	objects := in.objects()
 	for _, o := range objects {
@@ -382,38 +382,6 @@ func (r *real) finish(key client.ObjectKey) {
 	r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, ref, func() { must(r.cache.DeleteWorkload(r.log, ref)) })
 	r.queues.DeleteAndForgetWorkload(r.log, ref)
 	r.requeue(r.ctx)
-}
-
-// seedUse starts the ledger of past use with a LocalQueue's status (initializeAfsIfNeeded of the LocalQueue controller).
-func (r *real) seedUse(lq *kueue.LocalQueue) {
-	if r.byUse == nil {
-		return
-	}
-	entry := queueafs.UsageLedgerEntry{Resources: corev1.ResourceList{}, LastUpdate: now, StatusAccounted: true}
-	if s := lq.Status.FairSharing; s != nil {
-		entry.Resources = s.AdmissionFairSharingStatus.ConsumedResources.DeepCopy()
-	}
-	r.queues.AfsUsageLedger.Update(utilqueue.Key(lq), func(queueafs.UsageLedgerEntry, bool) queueafs.UsageLedgerEntry { return entry })
-}
-
-// settleUse is updateAfsConsumedUsage of the workload controller. The clock stands still, so nothing decays.
-func (r *real) settleUse(w *kueue.Workload) {
-	if r.byUse == nil || !r.cache.ClusterQueueUsesAdmissionFairSharing(w.Status.Admission.ClusterQueue) {
-		return
-	}
-	r.queues.AfsUsageLedger.Update(utilqueue.KeyFromWorkload(w), func(old queueafs.UsageLedgerEntry, _ bool) queueafs.UsageLedgerEntry {
-		next, penalty := old.WithoutPenalty(queueafs.WorkloadReference(workload.Key(w)))
-		next.Resources = utilresource.MergeResourceListKeepSum(next.Resources, penalty)
-		return next
-	})
-	r.rebuild(w)
-}
-
-// rebuild is what the LocalQueue controller does about a change of past use.
-func (r *real) rebuild(w *kueue.Workload) {
-	if cq := r.api.clusterQueues[w.Status.Admission.ClusterQueue]; r.byUse != nil {
-		must(r.queues.RebuildClusterQueue(cq, string(w.Spec.QueueName)))
-	}
 }
 
 type change struct{ old, now *kueue.Workload }
