@@ -44,6 +44,7 @@ type store struct {
 	touched     map[workload.Reference]bool                       // parents of families that changed, see follow
 	gated       map[workload.Reference]bool                       // parents of families in which a gate is to open
 	cleared     map[workload.Reference]bool                       // variants that lost their quota since follow
+	replaced    []Event                                           // old slices of elastic jobs that follow has finished
 
 	deviceClasses  map[string]*resourcev1.DeviceClass
 	claimTemplates map[string]*resourcev1.ResourceClaimTemplate // "namespace/name"

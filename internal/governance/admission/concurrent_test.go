@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
+	"sigs.k8s.io/kueue/pkg/workloadslicing"
 )
 
 var concurrentOn = map[string]bool{"ConcurrentAdmission": true}
@@ -274,4 +276,80 @@ func TestSubmitFamily(t *testing.T) {
 	if got, want := households(e, "a/job-0", "a/job-high"), "evicted:VariantEvicted, a100 evicted:Preempted, spare evicted:Deactivated; admitted, a100 admitted open, spare inactive evicted:Deactivated"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+}
+
+// TestFamiliesOfSlices: the new slice of an elastic job needs its quota beside the old one, which ends once the new one is
+// admitted.
+func TestFamiliesOfSlices(t *testing.T) {
+	f := flavored(newFixture(), "spare").team("a", "", "8", offers("spare"), policy(kueue.ConcurrentAdmissionRetainFirstAdmission, ""))
+	elastic := func(w *kueue.Workload) {
+		w.Annotations = map[string]string{workloadslicing.EnabledAnnotationKey: workloadslicing.EnabledAnnotationValue}
+	}
+	replaces := func(old string) workloadOption {
+		return func(w *kueue.Workload) {
+			elastic(w)
+			w.Annotations[workloadslicing.WorkloadSliceReplacementFor] = "a/" + old
+		}
+	}
+	e := f.add(f.job("a", "job-old", 4, elastic)).engine(t, Config{Gates: concurrentOn})
+	run(t, e)
+	grown := f.job("a", "job-new", 6, replaces("job-old"))
+	d := probe(t, e, grown)
+	if d.Outcome != Admitted || d.PodSets[0].Flavors[string(gpu)] != "spare" || len(d.NotModelled) > 0 {
+		t.Errorf("the new slice: %s %v %v", d.Outcome, d.PodSets, d.NotModelled)
+	}
+	if err := e.Load(context.Background(), grown); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := short(run(t, e)), "1 Pending a/job-new; 2 Admitted a/job-new; 2 Replaced a/job-old by a/job-new"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := households(e, "a/job-old", "a/job-new"), "admitted finished, a100 admitted finished, spare inactive evicted:Deactivated finished; admitted, a100 inactive evicted:Deactivated, spare admitted"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := probe(t, e, f.job("a", "job-next", 8)); got.Outcome != Admitted || got.PodSets[0].Flavors[string(gpu)] != "a100" {
+		t.Errorf("the quota of the old slice: %s %v", got.Outcome, got.PodSets)
+	}
+}
+
+// TestFamiliesNotFollowed: Kueue itself does not settle two things.
+func TestFamiliesNotFollowed(t *testing.T) {
+	ctx := context.Background()
+	t.Run("other numbers of pods", func(t *testing.T) {
+		f := flavored(newFixture(), "spare").team("a", "", "8", offers("spare"), policy(kueue.ConcurrentAdmissionRetainFirstAdmission, ""))
+		asks := f.job("a", "job-x", 9)
+		e := f.add(asks).engine(t, Config{Gates: concurrentOn})
+		if d := probe(t, e, asks); len(d.NotModelled) > 0 {
+			t.Errorf("as it was: %v", d.NotModelled)
+		}
+		changed := asks.DeepCopy()
+		changed.Spec.PodSets[0].Count++
+		if err := e.Load(ctx, changed); err != nil {
+			t.Fatal(err)
+		}
+		if d := probe(t, e, changed); !slices.Equal(d.NotModelled, []string{NotModelledConcurrent}) {
+			t.Errorf("with one more pod: %s %v", d.Outcome, d.NotModelled)
+		}
+	})
+	t.Run("a failed node", func(t *testing.T) {
+		f := newFixture()
+		topology(f, 2)
+		f.team("a", "", "8", policy(kueue.ConcurrentAdmissionRetainFirstAdmission, ""))
+		asks := f.job("a", "job-x", 1, func(w *kueue.Workload) {
+			w.Spec.PodSets[0].TopologyRequest = &kueue.PodSetTopologyRequest{Preferred: ptr.To("rack")}
+		})
+		e := f.add(asks).engine(t, Config{Gates: concurrentOn})
+		run(t, e)
+		if d := probe(t, e, asks); d.Outcome != Admitted || len(d.NotModelled) > 0 {
+			t.Fatalf("it runs: %s %v", d.Outcome, d.NotModelled)
+		}
+		held := e.Workload("a", "job-x")
+		failed(Placed(&held.Status.Admission.PodSetAssignments[0])[0].Levels[0])(held)
+		if err := e.Load(ctx, held); err != nil {
+			t.Fatal(err)
+		}
+		if d := probe(t, e, held); !slices.Equal(d.NotModelled, []string{NotModelledConcurrent}) {
+			t.Errorf("its node failed: %s %q %v", d.Outcome, d.Message, d.NotModelled)
+		}
+	})
 }

@@ -15,7 +15,6 @@ import (
 	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
 	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
-	"sigs.k8s.io/kueue/pkg/workloadslicing"
 )
 
 // Outcome is the short answer of [Engine.Probe].
@@ -205,7 +204,9 @@ func (e *Engine) unsureVariants(w *kueue.Workload, cq *kueue.ClusterQueue) bool 
 	case !variantsOn():
 		return e.byUse == nil
 	}
-	return workloadslicing.Enabled(w) || len(w.Status.UnhealthyNodes) > 0
+	// Kueue changes the numbers of pods of an elastic job, and not those of its variants.
+	p := e.parentOf(w)
+	return p != nil && !workload.ExtractPodSetCountsFromWorkload(p).EqualTo(workload.ExtractPodSetCountsFromWorkload(w))
 }
 
 // PendingWorkload is one line of [Engine.Pending].

@@ -331,7 +331,13 @@ func (e *Engine) holding(ctx context.Context, w *kueue.Workload) (Decision, erro
 		p.Requests = e.quantities(one.FlavorResourceUsage())
 		d.PodSets = append(d.PodSets, p)
 	}
-	if !workload.NeedsSecondPass(w) {
+	switch {
+	case !workload.NeedsSecondPass(w):
+		return d, nil
+	case e.leads(w):
+		// A variant gets another node, but Kueue never gives it to the job: it tries to place the job itself, and fails, again and
+		// again, as long as it runs.
+		d.NotModelled = []string{NotModelledConcurrent}
 		return d, nil
 	}
 	return d, e.place(ctx, w, &d)

@@ -246,6 +246,7 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 		}
 	}
 	changed = e.follow(ctx) || changed
+	events = append(events, e.store.replaced...)
 	e.flush(ctx)
 	e.requeue(ctx)
 	return events, changed, nil

@@ -327,8 +327,8 @@ func (e *Engine) evict(w *kueue.Workload, reason, message, preempted string) {
 	if !workloadevict.IsEvicted(w) {
 		workloadevict.SetEvictedCondition(w, now, reason, message)
 		countEviction(w, reason)
+		w.Status.ClusterName, w.Status.NominatedClusterNames, w.Status.UnhealthyNodes = nil, nil, nil
 	}
-	w.Status.ClusterName, w.Status.NominatedClusterNames, w.Status.UnhealthyNodes = nil, nil, nil
 	for i := range w.Status.AdmissionChecks {
 		resetCheck(&w.Status.AdmissionChecks[i], now)
 	}

@@ -89,7 +89,7 @@ func turn(r *rand.Rand, in *input, s side, running []client.ObjectKey, down map[
 	for _, k := range running {
 		w := s.workload(k)
 		marked := slices.ContainsFunc(ev.of, func(o client.ObjectKey) bool { return in.fair != nil && o.Namespace == k.Namespace })
-		if !ev.ready && !marked && alone(in, s, k, running) && len(w.Status.UnhealthyNodes) == 0 && utiltas.HasTASAssignmentOnNode(w.Status.Admission, n.Name) {
+		if !ev.ready && !marked && in.families[k.Namespace] == nil && alone(in, s, k, running) && len(w.Status.UnhealthyNodes) == 0 && utiltas.HasTASAssignmentOnNode(w.Status.Admission, n.Name) {
 			ev.of = append(ev.of, k)
 		}
 	}
@@ -177,8 +177,11 @@ func record(in *input, s side, seen *effects) []cycle {
 			if old, ok := oldSlice(w); ok {
 				if o := s.workload(old); o != nil && !workload.HasQuotaReservation(o) && !workloadfinish.IsFinished(o) {
 					c.dropped = append(c.dropped, old)
+					gone := append(in.members(o), old)
 					s.finish(old)
-					remove(old)
+					for _, k := range gone {
+						remove(k)
+					}
 				}
 			}
 		}

@@ -32,6 +32,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/util/roletracker"
 	"sigs.k8s.io/kueue/pkg/workload"
 	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
+	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
+	"sigs.k8s.io/kueue/pkg/workloadslicing"
 )
 
 // Concurrent admission: Kueue's own controllers of variants and of workloads make, activate and ungate the variants. Of the
@@ -52,6 +54,9 @@ func newVariantReconciler(c client.Client, queues *qcache.Manager, recorder even
 
 //go:linkname reconcileVariants sigs.k8s.io/kueue/pkg/controller/concurrentadmission.(*variantReconciler).Reconcile
 func reconcileVariants(r *variantReconciler, ctx context.Context, req ctrl.Request) (ctrl.Result, error)
+
+//go:linkname normalizeActiveSlices sigs.k8s.io/kueue/pkg/workloadslicing.normalizeActiveSlices
+func normalizeActiveSlices(ctx context.Context, c client.Client, clk clock.Clock, workloads []kueue.Workload) (*kueue.Workload, error)
 
 // families are Kueue's controllers that take part in concurrent admission.
 type families struct {
@@ -125,6 +130,7 @@ func (r *real) settle() {
 			key := firstOf(f.members)
 			delete(f.members, key)
 			r.stopped(key)
+			r.replaced(key)
 			if len(r.api.patched) == 0 {
 				_, err := f.workloads.Reconcile(r.ctx, reconcile.Request{NamespacedName: key})
 				must(err)
@@ -207,6 +213,19 @@ func (r *real) stopped(key client.ObjectKey) {
 	workload.UnsetQuotaReservationWithCondition(w, reason, ev.Message, r.clock.Now())
 	r.api.workloads[key] = w
 	r.api.patched = append(r.api.patched, change{old, w})
+}
+
+// replaced is the job controller: once the new slice of an elastic job is admitted, the old one ends.
+func (r *real) replaced(key client.ObjectKey) {
+	w := r.api.workloads[key]
+	if !concurrentadmission.IsParent(w) || !workload.IsAdmitted(w) {
+		return
+	}
+	key, ok := oldSlice(w)
+	if old := r.api.workloads[key]; ok && old != nil && !workloadfinish.IsFinished(old) {
+		_, err := normalizeActiveSlices(r.ctx, r.api, r.clock, []kueue.Workload{*old.DeepCopy(), *w.DeepCopy()})
+		must(err)
+	}
 }
 
 // appear creates a workload of a family.
@@ -319,8 +338,12 @@ func (in *input) concurrently(list []client.Object) {
 		}
 	}
 	for _, w := range in.late {
-		if in.families[w.Namespace] != nil {
-			w.Name += "-x"
+		if in.families[w.Namespace] == nil {
+			continue
+		}
+		w.Name += "-x"
+		if old, ok := oldSlice(w); ok {
+			w.Annotations[workloadslicing.WorkloadSliceReplacementFor] = old.String() + "-x"
 		}
 	}
 }

@@ -73,7 +73,7 @@ func newInput(seed int, full bool) *input {
 	in.split = seed%8 == 5
 	in.overhead = seed%9 == 7
 	if in.concurrent = seed%10 == 3; in.concurrent {
-		in.elastic, in.split, in.failing = false, false, false
+		in.split = false
 	}
 	if seed%6 == 4 || seed%20 == 13 {
 		in.byUse = &config.AdmissionFairSharing{UsageHalfLifeTime: metav1.Duration{Duration: time.Hour}, UsageSamplingInterval: metav1.Duration{Duration: 5 * time.Minute}}
@@ -107,7 +107,7 @@ func newInput(seed int, full bool) *input {
 		in.gates = map[string]bool{"MultiKueueOrchestratedPreemption": true}
 	}
 	in.leaving = seed%3 == 2 && !in.tas && !in.checks && in.transformations == nil && in.byUse == nil && in.gates == nil && !in.concurrent && in.undeclared == config.QuotaCheckBlockUndeclared
-	in.claims = seed%2 == 1 && !in.checks && in.gates == nil && in.undeclared == config.QuotaCheckBlockUndeclared && (in.leaving || in.elastic)
+	in.claims = seed%2 == 1 && !in.concurrent && !in.checks && in.gates == nil && in.undeclared == config.QuotaCheckBlockUndeclared && (in.leaving || in.elastic)
 	list := in.generate(r)
 	if in.leaving {
 		leave(r, list)
