@@ -175,6 +175,35 @@ func TestWorkersUnread(t *testing.T) {
 	}
 }
 
+// TestWorkersAfterOtherChecks: Kueue sends a job to workers after it has passed all other admission checks, so it waits for
+// those, unless no worker can ever admit it.
+func TestWorkersAfterOtherChecks(t *testing.T) {
+	small, large := worker(t, 8), worker(t, 32)
+	budget := json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"AdmissionCheck","metadata":{"name":"budget"},"spec":{"controllerName":"example.com/budget"},"status":{"conditions":[{"type":"Active","status":"True","reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
+	for name, c := range map[string]struct {
+		rules   string
+		asks    Workers
+		workers []string
+		outcome check.Outcome
+		detail  string
+		says    string
+	}{
+		"not asked":            {`{"name":"remote"},{"name":"budget"}`, Workers{}, []string{"large"}, check.Waits, "", "it waits for admission checks: budget, remote"},
+		"a worker admits it":   {`{"name":"remote"},{"name":"budget"}`, Workers{Given: []string{kueuesOwn}}, []string{"large"}, check.Waits, "", "large: ADMITTED"},
+		"no worker can":        {`{"name":"remote"},{"name":"budget"}`, Workers{Given: []string{kueuesOwn}}, []string{"small"}, check.Never, check.WorkersNever, "small: NEVER"},
+		"the other, elsewhere": {`{"name":"remote"},{"name":"budget","onFlavors":["h100"]}`, Workers{Given: []string{kueuesOwn}}, []string{"large"}, check.Admitted, "", "on worker cluster large"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := manager(c.workers, secret("small", small, token), secret("large", large, token), multiKueueCluster("small", "True"), multiKueueCluster("large", "True"), budget, fixture.Flavor("h100"))
+			s.Add(fixture.Team("t", "", 64, "", `"admissionChecksStrategy":{"admissionChecks":[`+c.rules+`]}`)...)
+			v, page := ask(t, s, 4, c.asks)
+			if v.Verdict != c.outcome || v.Detail != c.detail || !strings.Contains(page, c.says) || len(v.Quota.NotModelled) > 0 {
+				t.Errorf("%s %s %q, want %s %q and %q\n%s", v.Verdict, v.Reason, v.Detail, c.outcome, c.detail, c.says, page)
+			}
+		})
+	}
+}
+
 // TestWorkersOwnContext: a context of the user's kubeconfig takes the place of Kueue's kubeconfig, and the others are not asked.
 func TestWorkersOwnContext(t *testing.T) {
 	large := worker(t, 32)

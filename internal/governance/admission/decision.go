@@ -146,6 +146,8 @@ type Decision struct {
 	// Leaving are the workloads ("namespace/name") that are already being evicted and must end first. If no other
 	// workload must be preempted, the outcome is Waits (Reason WaitingForPreemptedWorkloads).
 	Leaving []string
+	// Checks are the admission checks that it has to pass once it has its quota, those of its flavors.
+	Checks []string
 	// GateOpens is when Kueue lets the next variant of the workload preempt others (Reason PreemptionGated).
 	GateOpens time.Time
 	// Ahead is the number of pending workloads of the same ClusterQueue that come before it.
@@ -173,9 +175,9 @@ const (
 	NotModelledAdmission  = "AdmissionFairSharing" // the order in a queue by past use
 )
 
-// notModelled names what would take part in a decision about w in cq. Other clusters decide only
-// about what gets its quota here: reserves reports that w would, or has it.
-func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue, reserves bool) []string {
+// notModelled names what would take part in a decision about w in cq. Other clusters decide only about what has passed all
+// other admission checks of those that it needs.
+func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue, checks []string) []string {
 	var out []string
 	if e.ordersByUse(cq) {
 		out = append(out, NotModelledAdmission)
@@ -183,16 +185,19 @@ func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue, reserves
 	if e.unsureVariants(w, cq) {
 		out = append(out, NotModelledConcurrent)
 	}
-	if rules := cq.Spec.AdmissionChecksStrategy; reserves && rules != nil && slices.ContainsFunc(rules.AdmissionChecks, func(r kueue.AdmissionCheckStrategyRule) bool {
-		c := e.store.checks[string(r.Name)]
-		return c != nil && c.Spec.ControllerName == kueue.MultiKueueControllerName
-	}) {
+	if len(checks) > 0 && !slices.ContainsFunc(checks, func(name string) bool { return !e.remote(name) }) {
 		out = append(out, NotModelledMultiKueue)
 	}
 	if e.demandOf(context.Background(), w).unknown {
 		out = append(out, NotModelledClaims)
 	}
 	return out
+}
+
+// remote reports whether an admission check is one of MultiKueue.
+func (e *Engine) remote(check string) bool {
+	c := e.store.checks[check]
+	return c != nil && c.Spec.ControllerName == kueue.MultiKueueControllerName
 }
 
 // unsureVariants reports whether what Kueue does about the variants of a workload in a queue is not known: Kueue's

@@ -22,6 +22,8 @@ import (
 func TestNotModelled(t *testing.T) {
 	check := &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "remote"}, Spec: kueue.AdmissionCheckSpec{ControllerName: kueue.MultiKueueControllerName},
 		Status: kueue.AdmissionCheckStatus{Conditions: []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue}}}}
+	budget := check.DeepCopy()
+	budget.Name, budget.Spec.ControllerName = "budget", "example.com/budget"
 	scope := func(q *kueue.ClusterQueue) {
 		q.Spec.AdmissionScope = &kueue.AdmissionScope{AdmissionMode: kueue.UsageBasedAdmissionFairSharing}
 	}
@@ -43,6 +45,9 @@ func TestNotModelled(t *testing.T) {
 		"MultiKueue, without quota": {func(q *kueue.ClusterQueue) {
 			q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{{Name: "remote"}}}
 		}, func(w *kueue.Workload) { w.Spec.PodSets[0] = podSet("main", 1, 9) }, nil, nil},
+		"MultiKueue, after another check": {func(q *kueue.ClusterQueue) {
+			q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{{Name: "remote"}, {Name: "budget"}}}
+		}, func(*kueue.Workload) {}, nil, nil},
 		"concurrent admission": {func(q *kueue.ClusterQueue) { q.Spec.ConcurrentAdmissionPolicy = &kueue.ConcurrentAdmissionPolicy{} }, func(*kueue.Workload) {}, []string{NotModelledConcurrent}, nil},
 		"resource claims": {func(*kueue.ClusterQueue) {}, func(w *kueue.Workload) {
 			w.Spec.PodSets[0].Template.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr.To("one")}}
@@ -50,7 +55,7 @@ func TestNotModelled(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture().add(check).team("a", "", "8", c.queue)
+			f := newFixture().add(check, budget).team("a", "", "8", c.queue)
 			if d := probe(t, f.engine(t, Config{OrderByUse: c.byUse}), f.job("a", "new", 1, c.job)); !slices.Equal(d.NotModelled, c.want) {
 				t.Errorf("%v, want %v (%s %s)", d.NotModelled, c.want, d.Outcome, d.Reason)
 			}

@@ -119,8 +119,12 @@ func (e *Engine) NotModelled(namespace, name string) []string {
 	} else if lq := e.store.queueOf(w); lq != nil {
 		cq = e.store.cqs[string(lq.Spec.ClusterQueue)]
 	}
+	var checks []string
+	if w.Status.Admission != nil {
+		checks = waitingChecks(w)
+	}
 	if cq != nil {
-		out = append(out, e.notModelled(w, cq, w.Status.Admission != nil)...)
+		out = append(out, e.notModelled(w, cq, checks)...)
 	}
 	slices.Sort(out)
 	return out

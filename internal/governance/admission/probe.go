@@ -211,16 +211,21 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 	e.cycle--
 
 	d := Decision{Reason: own.reason, Message: own.message, ClusterQueue: string(cqName), PodSets: own.podSets, Borrowed: own.borrowed}
+	if own.fate == admitted || own.fate == preempting {
+		d.Checks = e.missingChecks(w, own)
+	}
+	decides := d.Checks
 	switch own.fate {
 	case admitted:
 		d.Outcome, d.Reason, d.Message = Admitted, "", ""
-		if names := e.missingChecks(w, own); len(names) > 0 {
+		if len(d.Checks) > 0 {
 			d.Outcome = Waits
 			d.Reason = kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks
-			d.Message = "its quota would be reserved; then it waits for admission checks: " + strings.Join(names, ", ")
+			d.Message = "its quota would be reserved; then it waits for admission checks: " + strings.Join(d.Checks, ", ")
 		}
 	case preempting:
 		d.Outcome = AdmittedByPreempting
+		decides = slices.DeleteFunc(slices.Clone(d.Checks), func(name string) bool { return !e.remote(name) }) // it does not wait for the others
 		var more []*preemption.Target
 		for _, t := range own.targets {
 			if workloadevict.IsEvicted(t.WorkloadInfo.Obj) {
@@ -245,7 +250,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 			d.PodSets = e.podSets(&own.Info, &own.assignment)
 		}
 	}
-	d.NotModelled = e.notModelled(w, e.store.cqs[string(cqName)], own.fate == admitted || own.fate == preempting)
+	d.NotModelled = e.notModelled(w, e.store.cqs[string(cqName)], decides)
 	if slices.Contains(d.NotModelled, NotModelledClaims) {
 		d.Warnings = append(d.Warnings, Warning{Code: OwnClaims})
 	}

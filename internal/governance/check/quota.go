@@ -82,7 +82,7 @@ func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workl
 		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.NotModelled, RuntimeClasses: true})
 	}
 	c.differences(wl, v)
-	q.NotModelled = d.NotModelled
+	q.NotModelled, v.checks = d.NotModelled, d.Checks
 	c.podSets(wl, &d, v)
 	q.Resources = c.lines(wl, v, &d)
 	c.borrowed(v, &d)

@@ -116,6 +116,7 @@ type Verdict struct {
 
 	workload       *kueue.Workload // of the job
 	joins          *joined         // set where its pods join a pod group that has its workload
+	checks         []string        // the admission checks that it has to pass once it has its quota
 	workersUnasked bool            // see WorkersUnasked
 }
 

@@ -69,31 +69,32 @@ type Worker struct {
 	Problem string   `json:"-"`
 }
 
-// remoteChecks returns the admission checks of MultiKueue of a ClusterQueue, and whether it has others too.
-func (c *Checker) remoteChecks(clusterQueue string) (remote []*kueue.AdmissionCheck, others bool) {
+// remoteCheck is an admission check of MultiKueue.
+type remoteCheck struct {
+	*kueue.AdmissionCheck
+	always bool // whatever flavor a job gets
+}
+
+// remoteChecks returns the admission checks of MultiKueue of a ClusterQueue.
+func (c *Checker) remoteChecks(clusterQueue string) (remote []remoteCheck) {
 	cq := c.In.ClusterQueue(clusterQueue)
 	if cq == nil || cq.Spec.AdmissionChecksStrategy == nil {
-		return nil, false
+		return nil
 	}
 	for _, rule := range cq.Spec.AdmissionChecksStrategy.AdmissionChecks {
 		i := slices.IndexFunc(c.In.AdmissionChecks, func(a *kueue.AdmissionCheck) bool { return a.Name == string(rule.Name) })
 		if i >= 0 && c.In.AdmissionChecks[i].Spec.ControllerName == kueue.MultiKueueControllerName {
-			remote = append(remote, c.In.AdmissionChecks[i])
-		} else {
-			others = true
+			remote = append(remote, remoteCheck{c.In.AdmissionChecks[i], len(rule.OnFlavors) == 0})
 		}
 	}
-	return remote, others
+	return remote
 }
 
 // elsewhere reports that the pods of a job run on a worker cluster.
-func (c *Checker) elsewhere(v *Verdict) bool {
-	remote, _ := c.remoteChecks(v.Job.ClusterQueue)
-	return len(remote) > 0
-}
+func (c *Checker) elsewhere(v *Verdict) bool { return len(c.remoteChecks(v.Job.ClusterQueue)) > 0 }
 
 // askWorkers completes the verdict on a job that gets its quota here, and that a worker cluster has to admit, too. Each worker
-// gets a copy of the Workload.
+// gets a copy of the Workload, after all other admission checks have passed.
 func (c *Checker) askWorkers(ctx context.Context, r *Request, v *Verdict) error {
 	if c.refused(v) {
 		v.Quota.NotModelled = nil
@@ -102,14 +103,17 @@ func (c *Checker) askWorkers(ctx context.Context, r *Request, v *Verdict) error 
 		return nil
 	}
 	v.workersUnasked = r.Workers == nil && slices.Contains(v.Quota.NotModelled, admission.NotModelledMultiKueue)
-	if r.Workers == nil || !slices.Equal(v.Quota.NotModelled, []string{admission.NotModelledMultiKueue}) || v.Verdict != Unknown || v.Reason != NotModelled {
+	remote := c.RemoteCheck(v.Job.ClusterQueue) // Kueue supports one
+	if r.Workers == nil || remote == nil || !slices.Contains(v.checks, remote.Name) {
 		return nil
 	}
-	remote, others := c.remoteChecks(v.Job.ClusterQueue)
-	if others || len(remote) != 1 { // Kueue sends the job to workers after the others have passed, and supports one check of its own
+	alone := len(v.checks) == 1
+	decide := alone && slices.Equal(v.Quota.NotModelled, []string{admission.NotModelledMultiKueue}) && v.Verdict == Unknown && v.Reason == NotModelled
+	waits := !alone && len(v.Quota.NotModelled) == 0 && v.Verdict == Waits && v.Reason == kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks
+	if !decide && !waits {
 		return nil
 	}
-	answers, err := c.Workers(ctx, r, v.workload, remote[0])
+	answers, err := c.Workers(ctx, r, v.workload, remote)
 	if unread := (*WorkersError)(nil); errors.As(err, &unread) && ctx.Err() == nil {
 		v.Submission = append(v.Submission, Step{Check: "Workers", Status: StatusUnknown, Message: unread.Error()})
 		return nil
@@ -118,9 +122,11 @@ func (c *Checker) askWorkers(ctx context.Context, r *Request, v *Verdict) error 
 	}
 	v.Workers = answers
 	v.Rules.Notes = slices.DeleteFunc(slices.Clone(v.Rules.Notes), func(n inputs.Note) bool {
-		return n.Warning != nil && n.Warning.Code == admission.MultiKueueCheck && n.Warning.Name == remote[0].Name
+		return n.Warning != nil && n.Warning.Code == admission.MultiKueueCheck && n.Warning.Name == remote.Name
 	})
-	v.byWorkers()
+	if decide || together(v.Workers) == Never {
+		v.byWorkers()
+	}
 	return nil
 }
 
@@ -129,21 +135,15 @@ func (c *Checker) refused(v *Verdict) bool {
 	if k, ok := kinds.JobNamed(v.Job.Kind); !ok || !k.OneCluster {
 		return false
 	}
-	if v.Verdict != Waits {
-		return slices.Contains(v.Quota.NotModelled, admission.NotModelledMultiKueue)
-	}
-	remote, _ := c.remoteChecks(v.Job.ClusterQueue)
-	return slices.ContainsFunc(remote, func(a *kueue.AdmissionCheck) bool { // whatever flavor the job gets
-		return slices.ContainsFunc(c.In.ClusterQueue(v.Job.ClusterQueue).Spec.AdmissionChecksStrategy.AdmissionChecks, func(r kueue.AdmissionCheckStrategyRule) bool {
-			return string(r.Name) == a.Name && len(r.OnFlavors) == 0
-		})
+	return slices.ContainsFunc(c.remoteChecks(v.Job.ClusterQueue), func(r remoteCheck) bool {
+		return slices.Contains(v.checks, r.Name) || r.always && v.Verdict == Waits
 	})
 }
 
 // RemoteCheck returns the admission check of MultiKueue of a ClusterQueue, nil without one.
 func (c *Checker) RemoteCheck(clusterQueue string) *kueue.AdmissionCheck {
-	if remote, _ := c.remoteChecks(clusterQueue); len(remote) == 1 {
-		return remote[0]
+	if remote := c.remoteChecks(clusterQueue); len(remote) == 1 {
+		return remote[0].AdmissionCheck
 	}
 	return nil
 }
@@ -195,11 +195,13 @@ func (w *Remote) ask(ctx context.Context, r *Request, wl *kueue.Workload) (Worke
 	return out, nil
 }
 
-// byWorkers concludes what the workers decide together: the first one that admits the job runs it.
-func (v *Verdict) byWorkers() {
-	v.Quota.NotModelled = nil
+// together returns what the workers decide together: the first one that admits the job runs it.
+func together(workers []Worker) Outcome {
+	if len(workers) == 0 {
+		return Waits // an administrator can add some
+	}
 	best := Never
-	for _, w := range v.Workers {
+	for _, w := range workers {
 		o := w.Verdict
 		if o == Admitted && w.AfterSeconds > 0 {
 			o = Waits
@@ -209,9 +211,13 @@ func (v *Verdict) byWorkers() {
 			best = o
 		}
 	}
-	if len(v.Workers) == 0 {
-		best = Waits // an administrator can add some
-	}
+	return best
+}
+
+// byWorkers concludes what the workers decide.
+func (v *Verdict) byWorkers() {
+	v.Quota.NotModelled = nil
+	best := together(v.Workers)
 	q := &v.Quota // this cluster has it
 	if q.Status, q.Reason, q.Message = StatusOK, "", ""; q.Outcome == string(admission.Waits) {
 		q.Outcome = string(admission.Admitted)
