@@ -67,18 +67,24 @@ func FollowJobs(ctx context.Context, c *kube.Client, k kinds.Job, namespace stri
 	return follow(ctx, c, r, namespace, o, func(w *wireJob) Job { return w.job(k) }, f)
 }
 
-// FollowWorkloads is kube.Follow for workloads, pod sets included, without variants. Unlike [ListWorkloads], it leaves out
-// variants without their workload, and a workload that waits does not say what its variants say.
+// FollowWorkloads is kube.Follow for workloads, pod sets included, without variants, as in [ListWorkloads]: a change of a variant
+// is one of its workload.
 func FollowWorkloads(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions, f func(kube.Event[Workload]) error) error {
 	r, err := reader.Served(ctx, c, kinds.Workload)
 	if err != nil {
 		return err
 	}
+	known := families{}
 	return follow(ctx, c, r, namespace, o, (*wireWorkloadFull).workload, func(e kube.Event[Workload]) error {
-		if variantOf(&e.Object) != "" {
-			return nil
+		if e.Type == kube.Synced {
+			return f(e)
 		}
-		return f(e)
+		for _, e := range known.follow(e) {
+			if err := f(e); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

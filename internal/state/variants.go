@@ -1,48 +1,94 @@
 package state
 
-import "slices"
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+)
 
 // Concurrent admission: Kueue makes variants of the workload of a job, one for each flavor. They queue and hold quota in
 // its place, and it takes the admission of one of them. To a reader all of them are one workload.
 
-// variantOf returns the UID of the workload that a workload is a variant of, "" for any other.
-func variantOf(w *Workload) string {
+// variantOf returns the workload that owns a workload: one that is a variant. It is the zero Owner for any other.
+func variantOf(w *Workload) Owner {
 	for _, o := range w.Owners {
-		if o.Kind == "Workload" {
-			return o.UID
+		if o.Kind == kinds.Workload.Kind && strings.HasPrefix(o.APIVersion, kinds.Workload.Group+"/") {
+			return o
 		}
 	}
-	return ""
+	return Owner{}
 }
 
 // withoutVariants returns the workloads without the variants of others among them. One that waits says what its variants
 // say: what they hold, or why they wait.
 func withoutVariants(all []Workload) []Workload {
-	variants := map[string][]*Workload{}
+	parents, variants := kinds.Parents{}, map[[2]string][]*Workload{}
 	for i := range all {
-		if uid := variantOf(&all[i]); uid != "" {
-			variants[uid] = append(variants[uid], &all[i])
+		w := &all[i]
+		o := variantOf(w)
+		if parents.Add(w.Namespace, w.Name, w.UID, o.Name); o.Name != "" {
+			at := [2]string{w.Namespace, o.Name}
+			variants[at] = append(variants[at], w)
 		}
 	}
 	if len(variants) == 0 {
 		return all
 	}
 	out := make([]Workload, 0, len(all))
-	parents := map[string]bool{}
-	for i := range all {
-		if all[i].UID != "" {
-			parents[all[i].UID] = true
-		}
-	}
 	for i := range all {
 		w := all[i]
-		if parents[variantOf(&w)] {
+		o := variantOf(&w)
+		if parents.Have(w.Namespace, o.Name, o.UID) {
 			continue
 		}
-		if mine := variants[w.UID]; mine != nil && w.Admission == nil {
-			w.tell(mine)
+		if o.Name == "" && w.Admission == nil {
+			w.tell(slices.DeleteFunc(slices.Clone(variants[[2]string{w.Namespace, w.Name}]), func(v *Workload) bool {
+				o := variantOf(v)
+				return !parents.Have(v.Namespace, o.Name, o.UID)
+			}))
 		}
 		out = append(out, w)
+	}
+	return out
+}
+
+// families are the workloads of a stream: each with its variants, by namespace and name.
+type families map[[2]string][]Workload
+
+// follow returns what an event of a workload or a variant means for the workloads without variants.
+func (f families) follow(e kube.Event[Workload]) []kube.Event[Workload] {
+	key := [2]string{e.Object.Namespace, cmp.Or(variantOf(&e.Object).Name, e.Object.Name)}
+	before := withoutVariants(f[key])
+	f[key] = slices.DeleteFunc(slices.Clone(f[key]), func(w Workload) bool { return w.UID == e.Object.UID })
+	if e.Type != kube.Deleted {
+		f[key] = append(f[key], e.Object)
+	}
+	if len(f[key]) == 0 {
+		delete(f, key)
+	}
+	after := withoutVariants(f[key])
+	at := func(list []Workload, uid string) int {
+		return slices.IndexFunc(list, func(w Workload) bool { return w.UID == uid })
+	}
+	var out []kube.Event[Workload]
+	for _, w := range before {
+		if at(after, w.UID) < 0 {
+			out = append(out, kube.Event[Workload]{Type: kube.Deleted, Object: w})
+		}
+	}
+	for _, w := range after {
+		switch i := at(before, w.UID); {
+		case i < 0 && w.UID == e.Object.UID:
+			out = append(out, kube.Event[Workload]{Type: e.Type, Object: w})
+		case i < 0:
+			out = append(out, kube.Event[Workload]{Type: kube.Added, Object: w})
+		case w.UID == e.Object.UID || !reflect.DeepEqual(w, before[i]):
+			out = append(out, kube.Event[Workload]{Type: kube.Modified, Object: w})
+		}
 	}
 	return out
 }

@@ -46,7 +46,7 @@ func (e *Engine) parentOf(w *kueue.Workload) *kueue.Workload {
 		return nil
 	}
 	p := e.store.workloads[workload.NewReference(w.Namespace, concurrentadmission.GetParentWorkloadName(w))]
-	if p == nil || !e.leads(p) {
+	if p == nil || !e.leads(p) || !have(parentsAmong([]*kueue.Workload{p}), w) {
 		return nil
 	}
 	return p

@@ -142,10 +142,18 @@ func (e *Engine) loadWorkloads(ctx context.Context, list []client.Object, all bo
 		changed = sortedKeys(e.store.workloads)
 	}
 	for _, key := range changed {
-		e.reconcile(ctx, key)
+		if err := guard("workload "+string(key), func() error { e.reconcile(ctx, key); return nil }); err != nil {
+			errs = append(errs, err)
+		}
 	}
-	if e.follow(ctx) {
-		e.touch()
+	err := guard("variants of workloads", func() error {
+		if e.follow(ctx) {
+			e.touch()
+		}
+		return nil
+	})
+	if err != nil {
+		errs = append(errs, err)
 	}
 	return errs
 }

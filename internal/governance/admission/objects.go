@@ -8,27 +8,24 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/constants"
 	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// parents are workloads that can have variants, by name: a variant has none.
-type parents map[types.NamespacedName]bool
-
-func (p parents) add(w *kueue.Workload) {
-	if concurrentadmission.GetParentWorkloadName(w) == "" {
-		p[types.NamespacedName{Namespace: w.Namespace, Name: w.Name}] = true
-	}
+// add adds a workload to those that can have variants.
+func add(p kinds.Parents, w *kueue.Workload) {
+	p.Add(w.Namespace, w.Name, string(w.UID), concurrentadmission.GetParentWorkloadName(w))
 }
 
 // have reports whether a workload is a variant of one of them.
-func (p parents) have(w *kueue.Workload) bool {
-	key := parentKey(w)
-	return key.Name != "" && p[key]
+func have(p kinds.Parents, w *kueue.Workload) bool {
+	return p.Have(w.Namespace, concurrentadmission.GetParentWorkloadName(w), string(concurrentadmission.GetParentWorkloadUID(w)))
 }
 
-func parentsAmong(list []*kueue.Workload) parents {
-	p := parents{}
+func parentsAmong(list []*kueue.Workload) kinds.Parents {
+	p := kinds.Parents{}
 	for _, w := range list {
-		p.add(w)
+		add(p, w)
 	}
 	return p
 }
@@ -42,7 +39,7 @@ func parentKey(w *kueue.Workload) types.NamespacedName {
 func SplitVariants(list []*kueue.Workload) (others, variants []*kueue.Workload) {
 	known := parentsAmong(list)
 	for _, w := range list {
-		if known.have(w) {
+		if have(known, w) {
 			variants = append(variants, w)
 		} else {
 			others = append(others, w)
@@ -79,15 +76,15 @@ func AddVariants(objects []client.Object, variants []*kueue.Workload) []client.O
 	if len(variants) == 0 {
 		return objects
 	}
-	known := parents{}
+	known := kinds.Parents{}
 	for _, o := range objects {
 		if w, ok := o.(*kueue.Workload); ok {
-			known.add(w)
+			add(known, w)
 		}
 	}
 	out := objects[:len(objects):len(objects)]
 	for _, v := range variants {
-		if known.have(v) {
+		if have(known, v) {
 			out = append(out, v)
 		}
 	}
@@ -100,10 +97,10 @@ func Queued(workloads, variants []*kueue.Workload) []*kueue.Workload {
 	if len(variants) == 0 {
 		return workloads
 	}
-	known, replaced := parentsAmong(workloads), parents{}
+	known, replaced := parentsAmong(workloads), map[types.NamespacedName]bool{}
 	var mine []*kueue.Workload
 	for _, v := range variants {
-		if known.have(v) {
+		if have(known, v) {
 			mine = append(mine, v)
 			replaced[parentKey(v)] = true
 		}

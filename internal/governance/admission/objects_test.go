@@ -21,20 +21,25 @@ func TestVariantLists(t *testing.T) {
 	}
 	parent, one, two, other := owned("p"), owned("p-1", "p"), owned("p-2", "p"), owned("o")
 	orphan, itself, nested, nameless := owned("x-1", "x"), owned("i", "i"), owned("p-1-1", "p-1"), owned("")
+	stale := owned("p-4", "p")
+	stale.OwnerReferences[0].UID = "before"
+	again := owned("p")
+	again.UID = "now"
 	away := owned("p-3", "p")
 	away.Namespace = "b"
 	for name, c := range map[string]struct {
 		list             []*kueue.Workload
 		others, variants string
 	}{
-		"none":        {nil, "", ""},
-		"a family":    {[]*kueue.Workload{one, parent, other, two}, "p o", "p-1 p-2"},
-		"an orphan":   {[]*kueue.Workload{parent, orphan, away}, "p x-1 p-3", ""},
-		"its own":     {[]*kueue.Workload{itself, other}, "i o", ""},
-		"nested":      {[]*kueue.Workload{parent, one, nested}, "p p-1-1", "p-1"},
-		"a cycle":     {[]*kueue.Workload{owned("c", "d"), owned("d", "c")}, "c d", ""},
-		"no name":     {[]*kueue.Workload{nameless, parent, owned("e", "")}, " p e", ""},
-		"no variants": {[]*kueue.Workload{parent, other}, "p o", ""},
+		"none":                            {nil, "", ""},
+		"a family":                        {[]*kueue.Workload{one, parent, other, two}, "p o", "p-1 p-2"},
+		"an orphan":                       {[]*kueue.Workload{parent, orphan, away}, "p x-1 p-3", ""},
+		"of another parent with the name": {[]*kueue.Workload{again, stale, one}, "p p-4", "p-1"},
+		"its own":                         {[]*kueue.Workload{itself, other}, "i o", ""},
+		"nested":                          {[]*kueue.Workload{parent, one, nested}, "p p-1-1", "p-1"},
+		"a cycle":                         {[]*kueue.Workload{owned("c", "d"), owned("d", "c")}, "c d", ""},
+		"no name":                         {[]*kueue.Workload{nameless, parent, owned("e", "")}, " p e", ""},
+		"no variants":                     {[]*kueue.Workload{parent, other}, "p o", ""},
 	} {
 		others, variants := SplitVariants(c.list)
 		if named(others) != c.others || named(variants) != c.variants {
