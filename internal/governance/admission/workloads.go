@@ -165,8 +165,8 @@ func (e *Engine) release(key workload.Reference, w *kueue.Workload) {
 }
 
 // wakeQueueOf wakes up the cohort tree of the workload's queue, whether it held
-// quota or not: Kueue does that when a workload is deleted or has finished, if its queue manager knows the workload
-// (QueueAssociatedInadmissibleWorkloadsAfter in manager.go).
+// quota or not: Kueue does that when a workload is deleted or has finished and its queue manager knows it
+// (QueueAssociatedInadmissibleWorkloadsAfter in manager.go). queued reports that it does; else the engine's one is asked.
 func (e *Engine) wakeQueueOf(w *kueue.Workload, queued bool) {
 	if !queued {
 		e.queues.QueueAssociatedInadmissibleWorkloadsAfter(context.Background(), workload.Key(w), nil)
@@ -175,8 +175,8 @@ func (e *Engine) wakeQueueOf(w *kueue.Workload, queued bool) {
 	}
 }
 
-// everQueued reports whether Kueue's queue manager knows a workload that the one of the engine may not know: it waits for flush,
-// or has or had quota when it was loaded. Kueue never queues one that is gated, or whose devices it cannot count.
+// everQueued reports workloads that Kueue queued at some time, and the engine's queue manager perhaps not: those that wait for
+// flush, and those with quota. Kueue never queued a workload that is gated, or whose devices it cannot count.
 func (e *Engine) everQueued(w *kueue.Workload) bool {
 	return e.todo[workload.Key(w)] || workload.HasQuotaReservation(w) || workloadevict.IsEvicted(w)
 }

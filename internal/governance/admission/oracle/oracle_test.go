@@ -159,7 +159,8 @@ func TestAgainstKueue(t *testing.T) {
 	}
 }
 
-// TestDiffered repeats inputs on which the engine was once wrong, beyond the first 3,000: two evictions of one workload in a cycle.
+// TestDiffered repeats inputs on which the engine was once wrong, beyond the first 3,000: two evictions of one workload in a
+// cycle, and a gate that opens for a variant that was just activated.
 func TestDiffered(t *testing.T) {
 	for _, seed := range []int{3543, 9353, 13241} {
 		in := newInput(seed, false)
