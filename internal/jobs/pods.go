@@ -236,5 +236,11 @@ func better(w, old *state.Workload) bool {
 	if done != oldDone {
 		return oldDone
 	}
+	if w.Variant() && old.Variant() { // without their workload
+		_, holding := holds(w.Conditions, "QuotaReserved")
+		if _, oldHolding := holds(old.Conditions, "QuotaReserved"); holding != oldHolding {
+			return holding
+		}
+	}
 	return w.CreationTimestamp.After(old.CreationTimestamp)
 }

@@ -300,11 +300,16 @@ func TestMatch(t *testing.T) {
 	}
 	jobs := []state.Job{{Meta: state.Meta{Name: "a", UID: "1"}}, {Meta: state.Meta{Name: "b", UID: "2"}}, {Meta: state.Meta{Name: "c"}}}
 	over := conds("Finished=True:OutOfSync")
+	variant := func(w state.Workload) state.Workload {
+		w.Owners = []state.Owner{{APIVersion: "kueue.x-k8s.io/v1beta2", Kind: "Workload", Name: "gone"}}
+		return w
+	}
 	for name, workloads := range map[string][]state.Workload{
-		"the one that lives": {w("old", "1", "10:00:00", over), w("new", "1", "10:01:00", "")},
-		"the newest":         {w("new", "1", "10:01:00", ""), w("old", "1", "10:00:00", "")},
-		"not the finished":   {w("new", "1", "10:00:00", ""), w("later", "1", "10:02:00", over)},
-		"strangers":          {w("none", "", "10:00:00", ""), w("x", "9", "10:00:00", ""), w("new", "1", "10:00:00", "")},
+		"the one that lives":     {w("old", "1", "10:00:00", over), w("new", "1", "10:01:00", "")},
+		"the newest":             {w("new", "1", "10:01:00", ""), w("old", "1", "10:00:00", "")},
+		"not the finished":       {w("new", "1", "10:00:00", ""), w("later", "1", "10:02:00", over)},
+		"the variant with quota": {variant(w("new", "1", "10:00:00", conds("QuotaReserved=True:QuotaReserved"))), variant(w("later", "1", "10:01:00", ""))},
+		"strangers":              {w("none", "", "10:00:00", ""), w("x", "9", "10:00:00", ""), w("new", "1", "10:00:00", "")},
 	} {
 		got := Match(jobs, workloads)
 		if len(got) != 3 || got[0] == nil || got[0].Name != "new" || got[1] != nil || got[2] != nil {

@@ -23,6 +23,9 @@ func variantOf(w *Workload) Owner {
 	return Owner{}
 }
 
+// Variant reports whether a workload is a variant of another one, known or not.
+func (w *Workload) Variant() bool { return variantOf(w).Name != "" }
+
 // withoutVariants returns the workloads without the variants of others among them. One that waits says what its variants
 // say: what they hold, or why they wait.
 func withoutVariants(all []Workload) []Workload {
