@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -192,6 +193,8 @@ func (u Unpacking) create(h *tar.Header) (f *os.File, name string, keep *fs.File
 		if err := u.Root.Remove(h.Name); err != nil { // a link is replaced, not followed
 			return nil, "", nil, err
 		}
+	case info.IsDir():
+		return nil, "", nil, &fs.PathError{Op: "open", Path: h.Name, Err: syscall.EISDIR}
 	case info.Mode().IsRegular():
 		mode := info.Mode().Perm()
 		keep = &mode

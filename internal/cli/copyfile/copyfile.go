@@ -352,6 +352,9 @@ func (c *copying) explained(ctx context.Context, err error) error {
 	case errors.As(err, &command) && command.NotFound():
 		return errs.NotFoundf("%s: no such file or folder in container %s", what, c.Target.Container).WithFact("message", command.Message).WithCause(err)
 	case errors.As(err, &command):
+		if c.from.Job == "" {
+			what = "cannot copy to " + c.to.Path
+		}
 		return errs.New(what, command.Command+" failed in container "+c.Target.Container+"; the copy may not be complete").WithFact("message", command.Message).WithCause(err)
 	case errs.ExitOf(err) == programNotFound && errors.As(err, &known):
 		return errs.New(what, known.Why).WithCause(err).WithAdvice("copying needs the program tar in the image")
@@ -373,7 +376,11 @@ func (c *copying) explained(ctx context.Context, err error) error {
 // reason returns why a file of this machine cannot be read or written, with its name if it is one of several.
 func (c *copying) reason(err error) string {
 	var file *fs.PathError
-	if errors.As(err, &file) && (file.Path == filepath.Base(c.from.Path) || file.Path == filepath.Base(c.to.Path)) {
+	own := c.from
+	if own.Job != "" {
+		own = c.to
+	}
+	if errors.As(err, &file) && file.Path == filepath.Base(own.Path) {
 		return errs.FileReason(err)
 	}
 	return podcopy.Reason(err)

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -33,6 +34,21 @@ func TestManyTeamsCostInProportion(t *testing.T) {
 	a, b := allocated(func() { Check(few, nil, facts) }), allocated(func() { Check(many, nil, facts) })
 	if b > 6*a {
 		t.Errorf("500 teams: %d bytes, 2000 teams: %d", a, b)
+	}
+}
+
+// TestBesideFollowsContainers: findings about a field with a fault, about what contains it and about what is in it are left out.
+func TestBesideFollowsContainers(t *testing.T) {
+	faults := []Fault{{Path: "teams[1].quota[0].count"}, {Path: "cluster.capacity"}}
+	var left []string
+	for _, path := range []string{"teams", "teams[1]", "teams[1].quota", "teams[1].quota[0]", "teams[1].quota[0].count", "cluster.capacity.ml.p5.48xlarge",
+		"teams[1].quota[0].countless", "teams[1].quota[1]", "teams[10]", "cluster.name", "policy"} {
+		for _, f := range Beside([]Finding{{Path: path}}, faults) {
+			left = append(left, f.Path)
+		}
+	}
+	if want := []string{"teams[1].quota[0].countless", "teams[1].quota[1]", "teams[10]", "cluster.name", "policy"}; !slices.Equal(left, want) {
+		t.Errorf("left %q, want %q", left, want)
 	}
 }
 

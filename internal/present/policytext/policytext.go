@@ -132,7 +132,12 @@ func message(f policy.Finding) string {
 	return f.Code
 }
 
-func last(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+func last(path string) string {
+	if name, ok := strings.CutPrefix(path, "cluster.capacity."); ok {
+		return "capacity of " + name // an instance type has dots
+	}
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
 
 // form returns what a name must consist of.
 func form(path string) string {
