@@ -47,7 +47,7 @@ func (c *checker) sharing() {
 	}
 }
 
-// lenders tells whether others lend an instance type, without a list of all of them for each team.
+// lenders says if others lend an instance type, without a list of all of them for each team.
 type lenders struct {
 	any, several bool
 	first        string

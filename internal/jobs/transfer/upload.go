@@ -305,7 +305,7 @@ func (u Upload) clean(ctx context.Context, sent []tarball.Entry, message string)
 	return removed
 }
 
-// compare tells whether a file with a hash in the pod is complete, or the beginning of the one of this machine.
+// compare reports a file with a hash in the pod that is complete, or that is the beginning of the one of this machine.
 func (u Upload) compare(ctx context.Context, e tarball.Entry, there string) (complete, part bool, err error) {
 	if there == "" {
 		return false, false, nil
