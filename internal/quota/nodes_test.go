@@ -94,7 +94,7 @@ func TestPlainFlavor(t *testing.T) {
 	}
 }
 
-// TestPlainFlavorBesideAnother: a flavor that selects no type is fine although the nodes of another type are missing.
+// TestPlainFlavorBesideAnother: a flavor that selects no type has no problem when nodes of another type are missing.
 func TestPlainFlavorBesideAnother(t *testing.T) {
 	other := gpuNode("m", "", 8)
 	other.Labels[kinds.InstanceTypeLabel] = "ml.g5.48xlarge"

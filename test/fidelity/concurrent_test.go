@@ -39,7 +39,7 @@ var variantJobs = []variantJob{
 	{job: job{team: "a", name: "high", gpus: 8, priority: 5}, want: admission.AdmittedByPreempting, flavor: "f", evicts: "first"},
 }
 
-// roomLater are jobs on both flavors, of which the first one gets room: the mode decides whether a job moves there.
+// roomLater are jobs on both flavors. The first flavor gets room: the mode decides whether a job moves there.
 var roomLater = map[string][]variantJob{
 	"TryPreferredFlavors": {
 		{job: job{team: "a", name: "first", gpus: 8, priority: 1}, want: admission.Admitted, flavor: "f"},
