@@ -327,12 +327,19 @@ func Main(n int, of func(i int) (apiVersion, kind string)) (jobs []int) {
 	return jobs
 }
 
-// Several is Main for objects that can be several jobs: all Deployments, where there is no other job.
-func Several(n int, of func(i int) (apiVersion, kind string)) []int {
+// Several is Main for objects that can be several jobs: all Deployments, where there is no other job. The pods of a pod group
+// serve no other job: grouped reports the objects that name a group.
+func Several(n int, of func(i int) (apiVersion, kind string), grouped func(i int) bool) []int {
 	jobs, beside := sortOut(n, of)
 	if len(jobs) == 0 {
 		return beside
 	}
+	for _, i := range beside {
+		if k, _ := JobFor(of(i)); k.Itself && grouped(i) {
+			jobs = append(jobs, i)
+		}
+	}
+	slices.Sort(jobs)
 	return jobs
 }
 

@@ -23,6 +23,8 @@ import (
 func several(t *parse.Template) (beside *parse.Template, jobs []*parse.Template) {
 	main := kinds.Several(len(t.Docs), func(i int) (string, string) {
 		return t.Docs[i].Get("apiVersion").Str(), t.Docs[i].Get("kind").Str()
+	}, func(i int) bool {
+		return t.Docs[i].Get("metadata").Get("labels").Get(kinds.PodGroupName).Str() != ""
 	})
 	if len(main) < 2 {
 		return nil, nil

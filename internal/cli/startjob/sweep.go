@@ -199,7 +199,7 @@ func (r *run) startSeries(ctx context.Context, s *series, all []*swept) error {
 	if err := r.mayFill(ctx, missing[0].job); err != nil {
 		return err
 	}
-	answer := r.foreseeSeries(ctx, s, first, exist, len(missing)-len(first))
+	answer := r.foreseeSeries(ctx, s, first, len(existingOf(all, missing)), len(missing)-len(first))
 	if ok, err := r.confirmedSweep(ctx, answer); !ok {
 		return err
 	}

@@ -42,17 +42,23 @@ func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list [
 	if err != nil {
 		return nil, verdict.Error(err)
 	}
-	var requests []check.Request
-	var points []sweep.Point
-	grouped := 0
-	for i, j := range list[:min(len(list), mostChecked)] {
-		q := requestOf(i)
-		if q.Group = groupOf(list, i); q.Group == nil && inGroup(j) {
-			grouped++ // decided with the first pod of its group
-			continue
-		}
+	all := unitsOf(list)
+	judged := all[:min(len(all), mostChecked)]
+	requests, points := make([]check.Request, len(judged)), make([]sweep.Point, len(judged))
+	for i, u := range judged {
+		q, j := requestOf(u[0]), list[u[0]]
 		q.Object, q.Namespace, q.Steps = j.Objects[j.Job], j.namespace, slices.Clone(q.Steps)
-		requests, points = append(requests, q), append(points, j.point)
+		if inGroup(j) {
+			q.Group = objectsOf(list, u)
+		}
+		for _, n := range u[1:] { // the cluster may refuse any pod of a group
+			for _, step := range requestOf(n).Steps {
+				if !slices.ContainsFunc(q.Steps, func(s check.Step) bool { return s.Check == step.Check && s.Message == step.Message }) {
+					q.Steps = append(q.Steps, step)
+				}
+			}
+		}
+		requests[i], points[i] = q, j.point
 	}
 	verdicts, err := c.Together(ctx, requests, more)
 	if err != nil {
@@ -61,26 +67,51 @@ func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list [
 	for _, v := range verdicts {
 		verdict.Fill(v, r.factory.Line)
 	}
-	return &sweepAnswer{sweeptext.New(sweeptext.Of{Sweep: s.name, File: s.manifest}, points, verdicts, exist, later, len(list)-len(verdicts)-grouped, words.Age), verdicts}, nil
+	return &sweepAnswer{sweeptext.New(sweeptext.Of{Sweep: s.name, File: s.manifest}, points, verdicts, exist, later, len(all)-len(verdicts), words.Age), verdicts}, nil
 }
 
-// groupOf returns the pods of the list that are in the pod group of the i-th one, if that is the first of them.
-func groupOf(list []*swept, i int) (pods []map[string]any) {
-	group, ok := kinds.PodGroupOf(list[i].Objects[list[i].Job])
-	if !ok {
-		return nil
-	}
-	for n, j := range list {
-		other, ok := kinds.PodGroupOf(j.Objects[j.Job])
-		if !ok || other.Name != group.Name {
-			continue
+// unitsOf returns the places in a list of what Kueue decides about: a job, or the pods of a group. They are in the order in
+// which Kueue sees them. It sees a group when it has all its pods, with fast admission when it has one.
+func unitsOf(list []*swept) (units [][]int) {
+	type group struct{ namespace, name string }
+	pods, seen := map[group][]int{}, map[int][]int{} // seen: a group by the place of the pod that makes it whole
+	for i, j := range list {
+		if g, ok := kinds.PodGroupOf(j.Objects[j.Job]); ok {
+			key := group{j.namespace, g.Name}
+			pods[key] = append(pods[key], i)
 		}
-		if n < i {
-			return nil
-		}
-		pods = append(pods, j.Objects[j.Job])
 	}
-	return pods
+	for _, all := range pods {
+		first := list[all[0]].Objects[list[all[0]].Job]
+		g, _ := kinds.PodGroupOf(first)
+		if kinds.FastPodGroup(first) {
+			g.Pods = 1
+		}
+		seen[all[min(g.Pods, len(all))-1]] = all
+	}
+	for i, j := range list {
+		if !inGroup(j) {
+			units = append(units, []int{i})
+		} else if all := seen[i]; all != nil {
+			units = append(units, all)
+		}
+	}
+	return units
+}
+
+// objectsOf returns the jobs at some places of a list.
+func objectsOf(list []*swept, places []int) (objects []map[string]any) {
+	for _, i := range places {
+		objects = append(objects, list[i].Objects[list[i].Job])
+	}
+	return objects
+}
+
+// existingOf returns the units of a list that exist. A group exists when all its pods do.
+func existingOf(all, missing []*swept) [][]int {
+	return slices.DeleteFunc(unitsOf(all), func(u []int) bool {
+		return slices.ContainsFunc(u, func(i int) bool { return slices.Contains(missing, all[i]) })
+	})
 }
 
 func inGroup(j *swept) bool {
@@ -123,9 +154,15 @@ func (r *run) checkSeries(ctx context.Context, s *series, all, missing []*swept)
 		}
 		found[i].steps = append(found[i].steps, r.checkLoader(ctx, in, j.job)...)
 	}
+	exist, waiting := existingOf(all, missing), 0
+	for _, u := range exist {
+		if slices.ContainsFunc(u, func(i int) bool { return in.Waits(jobOf(all[i].job)) }) {
+			waiting++
+		}
+	}
 	var answer *sweepAnswer
 	if len(now) == 0 {
-		answer = &sweepAnswer{sweeptext.New(sweeptext.Of{Sweep: s.name, File: s.manifest}, nil, nil, len(all), 0, 0, words.Age), nil}
+		answer = &sweepAnswer{sweeptext.Existing(sweeptext.Of{Sweep: s.name, File: s.manifest}, len(exist), waiting, in.Taken), nil}
 	} else if answer, err = r.judgeAll(ctx, s, in, now, func(i int) check.Request {
 		one := found[min(i, len(found)-1)]
 		return check.Request{
@@ -134,7 +171,7 @@ func (r *run) checkSeries(ctx context.Context, s *series, all, missing []*swept)
 				return admissioncheck.Deadlines(ctx, c, in, nil)
 			},
 		}
-	}, len(all)-len(missing), len(missing)-len(now), nil); err != nil {
+	}, len(exist), len(missing)-len(now), nil); err != nil {
 		return err
 	}
 	if format.IsTable() {
@@ -185,8 +222,14 @@ func (r *run) printSweep(d *sweeptext.Document) error {
 	io := r.factory.IO
 	word, rest, _ := strings.Cut(d.Headline(), " ")
 	style := map[check.Outcome]output.Style{check.Admitted: output.Good, check.Waits: output.Warn, check.Never: output.Bad, check.Unknown: output.Warn}[d.Verdict]
-	if _, err := fmt.Fprintf(io.Out, "%s %s\n", io.Paint(style, word), output.Safe(rest)); err != nil || len(d.Jobs) == 0 {
+	if _, err := fmt.Fprintf(io.Out, "%s %s\n", io.Paint(style, word), output.Safe(rest)); err != nil {
 		return err
+	}
+	if len(d.Jobs) == 0 {
+		if d.ExistingWait > 0 {
+			r.factory.Notef("note: explain-job explains why a job waits")
+		}
+		return nil
 	}
 	page := textpage.New(io.Width)
 	verdict.HeldRows(page, d.Holds)
@@ -197,11 +240,12 @@ func (r *run) printSweep(d *sweeptext.Document) error {
 		return err
 	}
 	if d.RunNow < len(d.Jobs) {
-		if d.File != "" {
+		if d.File != "" && len(d.Jobs) > 1 {
 			r.factory.Notef("note: --dry-run explains a job in full if the manifest has no other")
-			return nil
 		}
-		r.factory.Notef("note: --dry-run without --sweep explains one of the jobs")
+		if d.File == "" {
+			r.factory.Notef("note: --dry-run without --sweep explains one of the jobs")
+		}
 	}
 	return nil
 }

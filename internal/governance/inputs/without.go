@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -16,6 +17,19 @@ type Job struct{ Kind, Namespace, Name string }
 
 // Has reports whether a job has an unfinished workload.
 func (in *Inputs) Has(j Job) bool { return slices.ContainsFunc(in.Workloads, j.owns) }
+
+// Waits reports whether Kueue keeps a job from running: its workload is not admitted, or, if it is a pod, its gate is there.
+func (in *Inputs) Waits(j Job) bool {
+	if j.Kind == kinds.PodKind.Kind {
+		return slices.ContainsFunc(in.Pods, func(p *corev1.Pod) bool {
+			return p.Namespace == j.Namespace && p.Name == j.Name &&
+				slices.ContainsFunc(p.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == kinds.Gate })
+		})
+	}
+	return slices.ContainsFunc(in.Workloads, func(w *kueue.Workload) bool {
+		return j.owns(w) && !apimeta.IsStatusConditionTrue(w.Status.Conditions, kueue.WorkloadAdmitted)
+	})
+}
 
 // Without returns the inputs without the workloads and pods of a job: what they are once
 // it is deleted. The receiver does not change.

@@ -3,6 +3,7 @@
 package sweeptext
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +28,8 @@ type Document struct {
 	Sweep  string
 	// File is the name of the manifest or folder; Sweep is then empty.
 	File string `json:",omitempty"`
-	// Verdict is the worst of the jobs that would be submitted: Admitted, Waits, Unknown or Never.
+	// Verdict is the worst of the jobs that would be submitted: Admitted, Waits, Unknown or Never. If all exist, it is Waits or
+	// Admitted.
 	Verdict check.Outcome
 	// Summary is the first line in words, without the verdict and the name.
 	Summary string
@@ -37,7 +39,9 @@ type Document struct {
 	// Existing is the number of jobs of the sweep that exist already, Postponed of those that
 	// --max-parallel keeps back. Neither are among Jobs.
 	Existing, Postponed int
-	Jobs                []Job
+	// ExistingWait is the number of existing jobs that wait. It is counted where all exist.
+	ExistingWait int `json:",omitempty"`
+	Jobs         []Job
 	// Holds is what the team holds of the requested resources, where the quota may not be read.
 	Holds []check.Amount `json:"-"`
 	// Time is when the cluster was read, by its clock.
@@ -108,12 +112,27 @@ func New(of Of, points []sweep.Point, verdicts []*check.Verdict, exist, later, u
 	return d
 }
 
+// Existing makes the document of jobs that exist already. Some of them may wait.
+func Existing(of Of, exist, waiting int, at time.Time) *Document {
+	d := &Document{Schema: Schema, Sweep: of.Sweep, File: of.File, Verdict: check.Admitted, Existing: exist, ExistingWait: waiting, Jobs: []Job{}, Time: at.UTC().Truncate(time.Second)}
+	d.Summary = "all jobs exist already"
+	if exist == 1 {
+		d.Summary = "the job exists already"
+	}
+	if waiting > 0 {
+		d.Verdict = check.Waits
+		if exist == 1 {
+			d.Summary += " and waits"
+		} else {
+			d.Summary += "; " + strconv.Itoa(waiting) + " of " + strconv.Itoa(exist) + words.Verb(waiting, " waits", " wait")
+		}
+	}
+	return d
+}
+
 // summary returns the answer for all jobs: "8 of 10 run now, 2 wait about 1h".
 func (d *Document) summary(age func(time.Duration) string) string {
 	n := len(d.Jobs) + d.unchecked
-	if n == 0 {
-		return "all jobs exist already"
-	}
 	preempted := d.targets()
 	count := func(k int, verb, verbs string) string {
 		switch {
