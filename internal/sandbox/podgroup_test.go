@@ -161,3 +161,44 @@ func TestPodGroupRefused(t *testing.T) {
 		t.Errorf("fast admission: %d pods", n)
 	}
 }
+
+// Limits without requests count on the nodes, too: the nodes have 4 GPUs each.
+func TestLimitsCountOnNodes(t *testing.T) {
+	b := newBench(t, "john-smith")
+	alone := func(m map[string]any) {
+		delete(object.Map(m, "metadata"), "labels")
+		delete(object.Map(m, "metadata"), "annotations")
+	}
+	b.create(smithNS, member("leader", 1, 3, alone))
+	b.create(smithNS, member("one", 1, 3, alone))
+	b.create(smithNS, member("two", 1, 5, alone))
+	b.phases("Running", "Running", "Pending")
+	node := func(name string) string { return object.Text(b.get(kinds.Pod, smithNS, name), "spec", "nodeName") }
+	if node("leader") == node("one") {
+		t.Errorf("pods of 3 GPUs share node %s", node("one"))
+	}
+}
+
+// The Workload of a group goes with its last pod, however the pods go: with their owner, or with their node.
+func TestGroupGoesWithItsPods(t *testing.T) {
+	b := newBench(t, "john-smith")
+	owner := b.must(201, "POST", kinds.ConfigMap.Path(smithNS, ""), `{"metadata":{"name":"owner"}}`)
+	for _, name := range []string{"leader", "one"} {
+		b.create(smithNS, member(name, 2, 1))
+		b.must(200, "PATCH", kinds.Pod.Path(smithNS, name), fmt.Sprintf(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":%q}]}}`,
+			object.Text(owner, "metadata", "uid")), mergePatch)
+	}
+	if n := b.workloads(); n != 1 {
+		t.Fatalf("%d workloads", n)
+	}
+	b.must(200, "DELETE", kinds.ConfigMap.Path(smithNS, "owner"), "")
+	if b.phases("gone", "gone"); b.workloads() != 0 {
+		t.Error("the Workload outlives the owner of its pods")
+	}
+	b.create(smithNS, member("leader", 1, 1))
+	b.phases("Running")
+	b.must(200, "DELETE", kinds.Node.Path("", object.Text(b.get(kinds.Pod, smithNS, "leader"), "spec", "nodeName")), "")
+	if b.phases("gone"); b.workloads() != 0 {
+		t.Error("the Workload outlives the node of its pod")
+	}
+}

@@ -110,6 +110,9 @@ func (j *Job) describe(object map[string]any) {
 			*at = &t
 		}
 	}
+	if j.Kind.Itself && j.Completion == nil {
+		j.Completion = endOfPod(object)
+	}
 	ready, ok := kinds.Number(object, s.Ready)
 	units, given := kinds.Number(object, s.Wanted)
 	if !given {
@@ -122,6 +125,21 @@ func (j *Job) describe(object map[string]any) {
 	for _, r := range j.Roles {
 		j.Replicas[r.Name] = ReplicaStatus{Active: int(r.Replicas), Ready: int(r.Replicas * min(ready, units) / units)}
 	}
+}
+
+// endOfPod returns when the last container of a pod ended, nil for a pod that has not ended.
+func endOfPod(pod map[string]any) (end *time.Time) {
+	if phase := kinds.Text(pod, "status", "phase"); phase != "Succeeded" && phase != "Failed" {
+		return nil
+	}
+	list, _ := kinds.At(pod, "status", "containerStatuses").([]any)
+	for _, c := range list {
+		t, err := time.Parse(time.RFC3339, kinds.Text(c, "state", "terminated", "finishedAt"))
+		if err == nil && (end == nil || t.After(*end)) {
+			end = &t
+		}
+	}
+	return end
 }
 
 // decodesRoles reports whether wireJob decodes every field that describes the roles of

@@ -234,3 +234,19 @@ func TestAmount(t *testing.T) {
 		}
 	}
 }
+
+// A pod ends with its last container.
+func TestEndOfPod(t *testing.T) {
+	const two = `"containerStatuses":[{"state":{"terminated":{"finishedAt":"2026-11-20T10:05:00Z"}}},{"state":{"terminated":{"finishedAt":"2026-11-20T10:03:00Z"}}}]`
+	for text, want := range map[string]*time.Time{
+		`{"phase":"Succeeded",` + two + `}`: at("10:05:00"),
+		`{"phase":"Failed",` + two + `}`:    at("10:05:00"),
+		`{"phase":"Running",` + two + `}`:   nil,
+		`{"phase":"Failed"}`:                nil,
+	} {
+		j, err := DecodeJob(kinds.PodKind, json.RawMessage(`{"metadata":{"name":"a"},"status":`+text+`}`))
+		if err != nil || !reflect.DeepEqual(j.Completion, want) {
+			t.Errorf("%s: ended at %v, want %v; %v", text, j.Completion, want, err)
+		}
+	}
+}

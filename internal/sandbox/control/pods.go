@@ -47,7 +47,7 @@ func (s *sim) givePods(ctx context.Context, j job) error {
 	}
 	for _, rest := range spare {
 		for _, p := range rest {
-			s.st.Remove(kinds.Pod.FullName(), p.Namespace, p.Name)
+			s.st.Collect(kinds.Pod.FullName(), p)
 		}
 	}
 	return nil
@@ -132,28 +132,7 @@ func defaultPod(spec map[string]any, k kinds.Job) {
 			spec[key] = v
 		}
 	}
-	for _, list := range []string{"initContainers", "containers"} {
-		for _, c := range object.List(spec, list) {
-			if container, ok := c.(map[string]any); ok {
-				defaultRequests(container)
-			}
-		}
-	}
-}
-
-// defaultRequests copies limits to missing requests, like the API server.
-func defaultRequests(container map[string]any) {
-	resources, _ := container["resources"].(map[string]any)
-	limits, _ := resources["limits"].(map[string]any)
-	if len(limits) == 0 {
-		return
-	}
-	requests := object.Child(resources, "requests")
-	for name, amount := range limits {
-		if requests[name] == nil {
-			requests[name] = amount
-		}
-	}
+	limits.Requests(spec)
 }
 
 // runPod sets the status of a bound pod to running.

@@ -41,6 +41,7 @@ func CompleteRange(m map[string]any) {
 // Default gives a pod's containers the values that the LimitRanges of its namespace set,
 // and requests equal to their limits.
 func Default(st *store.Store, namespace string, pod map[string]any) error {
+	Requests(object.Map(pod, "spec"))
 	var spec corev1.PodSpec
 	if err := decode(object.Map(pod, "spec"), &spec); err != nil {
 		return err
@@ -52,17 +53,6 @@ func Default(st *store.Store, namespace string, pod map[string]any) error {
 	if len(ranges) == 0 {
 		return nil
 	}
-	for i := range spec.Containers {
-		r := &spec.Containers[i].Resources
-		for name, q := range r.Limits {
-			if _, given := r.Requests[name]; !given {
-				if r.Requests == nil {
-					r.Requests = corev1.ResourceList{}
-				}
-				r.Requests[name] = q
-			}
-		}
-	}
 	done := prerequisite.WithDefaults([]prerequisite.Pods{{Template: corev1.PodTemplateSpec{Spec: spec}}}, namespace, ranges)
 	for i, c := range object.List(pod, "spec", "containers") {
 		r := done[0].Template.Spec.Containers[i].Resources
@@ -73,6 +63,24 @@ func Default(st *store.Store, namespace string, pod map[string]any) error {
 		}
 	}
 	return nil
+}
+
+// Requests copies limits of containers to missing requests, like the API server.
+func Requests(spec map[string]any) {
+	for _, list := range []string{"initContainers", "containers"} {
+		for _, c := range object.List(spec, list) {
+			limits, given := object.Map(c, "resources", "limits"), object.At(c, "resources", "requests")
+			if _, valid := given.(map[string]any); len(limits) == 0 || given != nil && !valid {
+				continue
+			}
+			requests := object.Child(object.Map(c), "resources", "requests")
+			for name, amount := range limits {
+				if requests[name] == nil {
+					requests[name] = amount
+				}
+			}
+		}
+	}
 }
 
 // Check returns why a namespace refuses a new object, in the words of an API server; "" if it
