@@ -134,7 +134,6 @@ func (s *sim) podsOf(j job) []*store.Object {
 // prepareJobs creates a workload for every unfinished job with a queue, keeps the job
 // suspended until the workload is admitted, and keeps the workload up to date.
 func (s *sim) prepareJobs(ctx context.Context) error {
-	s.dropGroups()
 	return s.eachGroup(func(j job) error {
 		if !j.queued() || finished(j) {
 			return nil
@@ -254,7 +253,7 @@ func (s *sim) followJob(ctx context.Context, j job, w *store.Object) error {
 // workload w, which may be nil.
 func (s *sim) stop(ctx context.Context, j job, w *store.Object, why string) (job, error) {
 	for _, p := range s.podsOf(j) {
-		s.st.Remove(kinds.Pod.FullName(), p.Namespace, p.Name)
+		s.st.Collect(kinds.Pod.FullName(), p)
 	}
 	if len(j.kind.SuspendPath) == 0 {
 		return s.takeBack(j, why), nil

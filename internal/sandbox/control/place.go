@@ -78,7 +78,7 @@ func (s *sim) placePods() error {
 func (s *sim) dropLost() error {
 	for _, p := range s.st.List(kinds.Pod.FullName(), "") {
 		if n := object.Text(p.Map(), "spec", "nodeName"); n != "" && s.st.Get(kinds.Node.FullName(), "", n) == nil {
-			s.st.Remove(kinds.Pod.FullName(), p.Namespace, p.Name)
+			s.st.Collect(kinds.Pod.FullName(), p)
 		}
 	}
 	return nil

@@ -118,23 +118,6 @@ func (g podGroup) mismatch() (why string, short bool) {
 	return fault.Mismatch, false
 }
 
-// dropGroups removes the Workloads of groups whose pods are all gone, as the garbage collector does.
-func (s *sim) dropGroups() {
-	for _, w := range s.st.List(kinds.Workload.FullName(), "") {
-		m := w.Map()
-		if object.Text(m, "metadata", "annotations", kinds.GroupWorkload) != "true" {
-			continue
-		}
-		owned := slices.ContainsFunc(object.List(m, "metadata", "ownerReferences"), func(ref any) bool {
-			pod := s.st.Get(kinds.Pod.FullName(), w.Namespace, object.Text(ref, "name"))
-			return pod != nil && pod.UID == object.Text(ref, "uid")
-		})
-		if !owned {
-			s.st.Remove(kinds.Workload.FullName(), w.Namespace, w.Name)
-		}
-	}
-}
-
 // prepareGroup creates the Workload of a complete group and keeps it up to date.
 func (s *sim) prepareGroup(ctx context.Context, g podGroup) error {
 	if g.done() {
