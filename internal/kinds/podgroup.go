@@ -38,6 +38,38 @@ func FastPodGroup(pod map[string]any) bool {
 	return Text(pod, "metadata", "annotations", podGroupFast) == "true"
 }
 
+// ByGroup returns the places in a list of objects of what Kueue decides about: an object, or the pods of a group. They are in the
+// order in which Kueue sees them. It sees a group when it has all its pods, with fast admission when it has one.
+func ByGroup(objects []map[string]any) (units [][]int) {
+	type group struct{ namespace, name string }
+	of := func(o map[string]any) (group, bool) {
+		g, ok := PodGroupOf(o)
+		return group{Text(o, "metadata", "namespace"), g.Name}, ok
+	}
+	pods, whole := map[group][]int{}, map[int][]int{} // whole: a group by the place of the pod that makes it whole
+	for i, o := range objects {
+		if g, ok := of(o); ok {
+			pods[g] = append(pods[g], i)
+		}
+	}
+	for _, all := range pods {
+		first := objects[all[0]]
+		g, _ := PodGroupOf(first)
+		if FastPodGroup(first) {
+			g.Pods = 1
+		}
+		whole[all[min(g.Pods, len(all))-1]] = all
+	}
+	for i, o := range objects {
+		if _, ok := of(o); !ok {
+			units = append(units, []int{i})
+		} else if all := whole[i]; all != nil {
+			units = append(units, all)
+		}
+	}
+	return units
+}
+
 // GroupFault is what keeps Kueue from admitting exactly the pods that a group has; zero if nothing does.
 type GroupFault struct {
 	Missing  int    // pods that Kueue waits for before it makes a Workload

@@ -2,7 +2,6 @@ package startjob
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -12,10 +11,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 )
 
 // parsed runs the command line up to, and without, Run.
@@ -150,39 +147,5 @@ func TestReadingCanBeInterrupted(t *testing.T) {
 	_, err := (&run{options: &Options{Source: Source{File: "-"}}, factory: &factory.Factory{IO: stdio}}).readFile(ctx)
 	if got := errs.ExitOf(err); got != errs.Interrupted {
 		t.Errorf("exit code %d: %v", got, err)
-	}
-}
-
-// A group is decided about where its last pod is, with fast admission where its first one is. Pods beyond its size do not count.
-func TestUnitsOf(t *testing.T) {
-	pod := func(text string) *swept {
-		var name, group, size, fast string
-		fmt.Sscan(text, &name, &group, &size, &fast)
-		o := map[string]any{"apiVersion": "v1", "kind": "Pod"}
-		kinds.Set(o, name, "metadata", "name")
-		if group != "" {
-			kinds.Set(o, group, "metadata", "labels", kinds.PodGroupName)
-			kinds.Set(o, size, "metadata", "annotations", kinds.PodGroupTotal)
-			kinds.Set(o, fast, "metadata", "annotations", "kueue.x-k8s.io/pod-group-fast-admission")
-		}
-		return &swept{job: job{Result: render.Result{Objects: []map[string]any{o}}, namespace: "n"}}
-	}
-	for _, c := range []struct {
-		pods []string
-		want string
-	}{
-		{[]string{"a1 a 2", "b1 b 2", "x", "b2 b 2", "a2 a 2"}, "[[2] [1 3] [0 4]]"},
-		{[]string{"a1 a 2 true", "b1 b 1", "a2 a 2 true"}, "[[0 2] [1]]"},
-		{[]string{"a1 a 1", "b1 b 1", "a2 a 1"}, "[[0 2] [1]]"},
-		{[]string{"a1 a 3", "b1 b 1", "a2 a 3"}, "[[1] [0 2]]"},
-		{[]string{"a1 a 1", "b1 b 1", "a2 a 3"}, "[[0 2] [1]]"},
-	} {
-		var list []*swept
-		for _, text := range c.pods {
-			list = append(list, pod(text))
-		}
-		if got := fmt.Sprint(unitsOf(list)); got != c.want {
-			t.Errorf("%v: %s, want %s", c.pods, got, c.want)
-		}
 	}
 }

@@ -70,33 +70,13 @@ func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list [
 	return &sweepAnswer{sweeptext.New(sweeptext.Of{Sweep: s.name, File: s.manifest}, points, verdicts, exist, later, len(all)-len(verdicts), words.Age), verdicts}, nil
 }
 
-// unitsOf returns the places in a list of what Kueue decides about: a job, or the pods of a group. They are in the order in
-// which Kueue sees them. It sees a group when it has all its pods, with fast admission when it has one.
-func unitsOf(list []*swept) (units [][]int) {
-	type group struct{ namespace, name string }
-	pods, seen := map[group][]int{}, map[int][]int{} // seen: a group by the place of the pod that makes it whole
-	for i, j := range list {
-		if g, ok := kinds.PodGroupOf(j.Objects[j.Job]); ok {
-			key := group{j.namespace, g.Name}
-			pods[key] = append(pods[key], i)
-		}
+// unitsOf returns the places in a list of what Kueue decides about (kinds.ByGroup).
+func unitsOf(list []*swept) [][]int {
+	places := make([]int, len(list))
+	for i := range list {
+		places[i] = i
 	}
-	for _, all := range pods {
-		first := list[all[0]].Objects[list[all[0]].Job]
-		g, _ := kinds.PodGroupOf(first)
-		if kinds.FastPodGroup(first) {
-			g.Pods = 1
-		}
-		seen[all[min(g.Pods, len(all))-1]] = all
-	}
-	for i, j := range list {
-		if !inGroup(j) {
-			units = append(units, []int{i})
-		} else if all := seen[i]; all != nil {
-			units = append(units, all)
-		}
-	}
-	return units
+	return kinds.ByGroup(objectsOf(list, places))
 }
 
 // objectsOf returns the jobs at some places of a list.

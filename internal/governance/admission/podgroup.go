@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	podconstants "sigs.k8s.io/kueue/pkg/controller/jobs/pod/constants"
@@ -22,18 +23,24 @@ import (
 // counts and that are not known are taken for pods of the first one's role. (pkg/controller/jobs/pod/pod_controller.go)
 func PodGroup(ctx context.Context, first *kueue.Workload, group kinds.PodGroup, pods [][]byte, lookup Lookup) (*kueue.Workload, error) {
 	wl := first.DeepCopy()
-	wl.Name, wl.Spec.PodSets = group.Name, nil
-	missing := group.Pods
-	add := func(ps kueue.PodSet, role string, n int) {
+	wl.Name, wl.Spec.PodSets, wl.OwnerReferences = group.Name, nil, nil // all pods own it, none controls it
+	delete(wl.Labels, kinds.JobUIDLabel)
+	metav1.SetMetaDataAnnotation(&wl.ObjectMeta, kinds.GroupWorkload, "true")
+	roles, missing := &Roles{lookup: lookup}, group.Pods
+	add := func(ps kueue.PodSet, role string, n int) error {
 		name := kueue.NewPodSetReference(role)
 		i := slices.IndexFunc(wl.Spec.PodSets, func(have kueue.PodSet) bool { return have.Name == name })
 		if i < 0 {
 			ps.Name, ps.Count = name, 0
+			if err := roles.add(&ps); err != nil {
+				return err
+			}
 			wl.Spec.PodSets = append(wl.Spec.PodSets, ps)
 			i = len(wl.Spec.PodSets) - 1
 		}
 		wl.Spec.PodSets[i].Count += int32(n)
 		missing -= n
+		return nil
 	}
 	if object := map[string]any{}; json.Unmarshal(pods[0], &object) == nil && kinds.FastPodGroup(object) {
 		pods = nil // Kueue takes all pods to be like the first
@@ -43,19 +50,23 @@ func PodGroup(ctx context.Context, first *kueue.Workload, group kinds.PodGroup, 
 		if err != nil {
 			return nil, err
 		}
-		role, err := RoleAmong(wl.Spec.PodSets, data, lookup)
+		role, err := roles.Of(data)
+		if err == nil {
+			err = add(one.Spec.PodSets[0], role, 1)
+		}
 		if err != nil {
 			return nil, err
 		}
-		add(one.Spec.PodSets[0], role, 1)
 	}
 	if missing > 0 {
 		ps := first.Spec.PodSets[0].DeepCopy()
-		role, err := roleAmong(wl.Spec.PodSets, ps.Template.Spec, lookup)
+		role, err := roles.of(ps.Template.Spec)
+		if err == nil {
+			err = add(*ps, role, missing)
+		}
 		if err != nil {
 			return nil, err
 		}
-		add(*ps, role, missing)
 	}
 	slices.SortFunc(wl.Spec.PodSets, func(a, b kueue.PodSet) int { return cmp.Compare(a.Name, b.Name) })
 	return wl, nil
@@ -65,11 +76,40 @@ func PodGroup(ctx context.Context, first *kueue.Workload, group kinds.PodGroup, 
 const RoleAnnotation = podconstants.RoleHashAnnotation
 
 // RoleOf returns a pod's role in its group: the name of its pod set. The pod is JSON.
-func RoleOf(data []byte) (string, error) { return RoleAmong(nil, data, nil) }
+func RoleOf(data []byte) (string, error) { return new(Roles).Of(data) }
 
-// RoleAmong returns the role of a pod, as JSON, in a group with pod sets. An API server completes a pod before Kueue's webhook
-// writes its role: a pod that is not created yet belongs to the pod set whose pods are like it but for that.
-func RoleAmong(sets []kueue.PodSet, data []byte, lookup Lookup) (string, error) {
+// Roles finds the roles of pods in a group with pod sets. An API server completes a pod before Kueue's webhook writes its role: a
+// pod that is not created yet belongs to the pod set whose pods are like it but for that.
+type Roles struct {
+	lookup Lookup
+	sets   []roleSet
+}
+
+// roleSet is a pod set, with the role that its pods have by their spec.
+type roleSet struct {
+	name, role string
+	spec       *corev1.PodSpec
+}
+
+// NewRoles returns the roles of a group with pod sets.
+func NewRoles(sets []kueue.PodSet, lookup Lookup) (*Roles, error) {
+	r := &Roles{lookup: lookup}
+	for i := range sets {
+		if err := r.add(&sets[i]); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *Roles) add(ps *kueue.PodSet) error {
+	role, err := roleOf(ps.Template.Spec)
+	r.sets = append(r.sets, roleSet{string(ps.Name), role, &ps.Template.Spec})
+	return err
+}
+
+// Of returns the role of a pod, as JSON.
+func (r *Roles) Of(data []byte) (string, error) {
 	var pod corev1.Pod
 	if err := json.Unmarshal(data, &pod); err != nil {
 		return "", err
@@ -77,24 +117,24 @@ func RoleAmong(sets []kueue.PodSet, data []byte, lookup Lookup) (string, error) 
 	if role := pod.Annotations[RoleAnnotation]; role != "" {
 		return role, nil
 	}
-	return roleAmong(sets, pod.Spec, lookup)
+	return r.of(pod.Spec)
 }
 
-func roleAmong(sets []kueue.PodSet, spec corev1.PodSpec, lookup Lookup) (string, error) {
+func (r *Roles) of(spec corev1.PodSpec) (string, error) {
 	own, err := roleOf(spec)
 	if err != nil {
 		return "", err
 	}
-	for i := range sets {
-		there := &sets[i].Template.Spec
-		have, err := roleOf(*there)
-		if err != nil {
-			return "", err
+	for _, s := range r.sets {
+		if own == s.name || own == s.role {
+			return s.name, nil
 		}
-		if alike, err := roleOf(completed(spec, there, lookup)); err != nil {
+	}
+	for _, s := range r.sets {
+		if alike, err := roleOf(completed(spec, s.spec, r.lookup)); err != nil {
 			return "", err
-		} else if own == string(sets[i].Name) || alike == have {
-			return string(sets[i].Name), nil
+		} else if alike == s.role {
+			return s.name, nil
 		}
 	}
 	return own, nil

@@ -11,8 +11,8 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// TestRoleAmong: a new pod has the role of pods that differ from it only in what an API server adds.
-func TestRoleAmong(t *testing.T) {
+// TestRoles: a new pod has the role of pods that differ from it only in what an API server adds.
+func TestRoles(t *testing.T) {
 	served := corev1.PodSpec{
 		Priority: ptr.To[int32](0),
 		Tolerations: []corev1.Toleration{
@@ -44,7 +44,11 @@ func TestRoleAmong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sets := []kueue.PodSet{{Name: "x", Count: 1, Template: corev1.PodTemplateSpec{Spec: c.like}}}
-			role, err := RoleAmong(sets, []byte(c.pod), c.lookup)
+			roles, err := NewRoles(sets, c.lookup)
+			if err != nil {
+				t.Fatal(err)
+			}
+			role, err := roles.Of([]byte(c.pod))
 			if err != nil || (role == "x") != c.same {
 				t.Errorf("the role is %q, error %v", role, err)
 			}

@@ -69,10 +69,8 @@ func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, 
 
 // workloadOfGroup returns a copy of the workload that a pod group has, nil if it has none.
 func (c *Checker) workloadOfGroup(namespace, name string) *kueue.Workload {
-	for _, w := range c.In.Workloads {
-		if w.Namespace == namespace && w.Name == name && w.Annotations[kinds.GroupWorkload] == "true" {
-			return w.DeepCopy()
-		}
+	if w := c.In.Workload(namespace, name); w != nil && w.Annotations[kinds.GroupWorkload] == "true" {
+		return w.DeepCopy()
 	}
 	return nil
 }
@@ -88,12 +86,16 @@ func join(w *kueue.Workload, there, added []map[string]any, classes admission.Lo
 	for _, gone := range w.Status.ReclaimablePods { // those that succeeded keep their places
 		room[gone.Name] -= int(gone.Count)
 	}
+	roles, err := admission.NewRoles(w.Spec.PodSets, classes)
+	if err != nil {
+		return "", "", err
+	}
 	for i, o := range slices.Concat(there, added) {
 		data, err := json.Marshal(o)
 		if err != nil {
 			return "", "", err
 		}
-		text, err := admission.RoleAmong(w.Spec.PodSets, data, classes)
+		text, err := roles.Of(data)
 		if err != nil {
 			return "", "", err
 		}

@@ -227,11 +227,8 @@ func (s *sim) groupWorkload(ctx context.Context, g podGroup, lookup admission.Lo
 	if err != nil {
 		return nil, err
 	}
-	w.OwnerReferences = nil
-	delete(w.Labels, kinds.JobUIDLabel)
 	m, err := bare(w)
 	if err == nil {
-		object.Set(m, "true", "metadata", "annotations", kinds.GroupWorkload)
 		own(m, active)
 	}
 	return m, err
