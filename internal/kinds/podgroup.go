@@ -72,9 +72,25 @@ func ByGroup(objects []map[string]any) (units [][]int) {
 
 // GroupFault is what keeps Kueue from admitting exactly the pods that a group has; zero if nothing does.
 type GroupFault struct {
-	Missing  int    // pods that Kueue waits for before it makes a Workload
-	Mismatch string // why it makes none, in its words
-	Excess   int    // pods that it deletes: the group has no place for them
+	Missing  int            // pods that Kueue waits for before it makes a Workload
+	Mismatch *GroupMismatch // why it makes none
+	Excess   int            // pods that it deletes: the group has no place for them
+}
+
+// GroupMismatch is a difference between two pods of a group: in their sizes of the group, or in their queues.
+type GroupMismatch struct {
+	Pods   [2]string
+	Queues bool
+	Values [2]string
+}
+
+// Kueue words the difference as Kueue does.
+func (m *GroupMismatch) Kueue() string {
+	what := "queue names"
+	if !m.Queues {
+		what = "'" + PodGroupTotal + "' values"
+	}
+	return fmt.Sprintf("pods '%s' and '%s' has different %s: %s!=%s", m.Pods[0], m.Pods[1], what, m.Values[0], m.Values[1])
 }
 
 // Fault compares the pods of a group, without those that failed, with what Kueue requires of them
@@ -83,21 +99,25 @@ func (g PodGroup) Fault(pods []map[string]any) GroupFault {
 	if len(pods) == 0 {
 		return GroupFault{Missing: g.Pods}
 	}
-	name := func(pod map[string]any) string { return Text(pod, "metadata", "name") }
-	queue := func(pod map[string]any) string { return Text(pod, "metadata", "labels", QueueLabel) }
 	first := pods[0]
-	total, _ := PodGroupOf(first)
 	// Kueue compares only once it has as many pods as one of them says. More pods do not mend a difference.
 	for _, pod := range pods[1:] {
-		if of, _ := PodGroupOf(pod); of.Pods != total.Pods {
-			return GroupFault{Mismatch: fmt.Sprintf("pods '%s' and '%s' has different '%s' values: %d!=%d", name(first), name(pod), PodGroupTotal, total.Pods, of.Pods)}
+		both := [2]string{Text(first, "metadata", "name"), Text(pod, "metadata", "name")}
+		if sizes := [2]string{sizeOf(first), sizeOf(pod)}; sizes[0] != sizes[1] {
+			return GroupFault{Mismatch: &GroupMismatch{Pods: both, Values: sizes}}
 		}
-		if a, b := queue(first), queue(pod); a != b {
-			return GroupFault{Mismatch: fmt.Sprintf("pods '%s' and '%s' has different queue names: %s!=%s", name(first), name(pod), a, b)}
+		if queues := [2]string{Text(first, "metadata", "labels", QueueLabel), Text(pod, "metadata", "labels", QueueLabel)}; queues[0] != queues[1] {
+			return GroupFault{Mismatch: &GroupMismatch{Pods: both, Queues: true, Values: queues}}
 		}
 	}
 	if n := len(pods); n < g.Pods && !FastPodGroup(first) {
 		return GroupFault{Missing: g.Pods - n}
 	}
 	return GroupFault{Excess: max(0, len(pods)-g.Pods)}
+}
+
+// sizeOf returns the size of its group that a pod names.
+func sizeOf(pod map[string]any) string {
+	g, _ := PodGroupOf(pod)
+	return strconv.Itoa(g.Pods)
 }

@@ -31,7 +31,7 @@ func (o *Options) jobs(ctx context.Context, c *factory.Cluster, path string, nam
 	if err != nil {
 		return nil, err
 	}
-	var out []simulate.Change
+	var jobs []map[string]any
 	var other []string
 	runtimes := state.NewRuntimes(c.Client)
 	for _, object := range r.Objects {
@@ -41,17 +41,28 @@ func (o *Options) jobs(ctx context.Context, c *factory.Cluster, path string, nam
 			other = append(other, kind)
 			continue
 		}
-		manifest, err := json.Marshal(runtimes.Whole(ctx, k, object))
-		if err != nil {
-			return nil, err
+		jobs = append(jobs, runtimes.Whole(ctx, k, object))
+	}
+	var out []simulate.Change
+	for _, unit := range kinds.ByGroup(jobs) {
+		manifests := make([][]byte, len(unit))
+		for i, at := range unit {
+			if manifests[i], err = json.Marshal(jobs[at]); err != nil {
+				return nil, err
+			}
 		}
-		home := kinds.Text(object, "metadata", "namespace")
+		first := jobs[unit[0]]
+		home := kinds.Text(first, "metadata", "namespace")
 		if home == "" {
 			if home, err = namespace(); err != nil {
 				return nil, err
 			}
 		}
-		out = append(out, simulate.NewJob(path, manifest, home))
+		if _, grouped := kinds.PodGroupOf(first); grouped {
+			out = append(out, simulate.NewGroup(path, manifests, home))
+		} else {
+			out = append(out, simulate.NewJob(path, manifests[0], home))
+		}
 	}
 	if len(out) > 0 {
 		return out, nil

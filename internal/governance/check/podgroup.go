@@ -49,8 +49,8 @@ func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, 
 	switch {
 	case fault.Missing > 0:
 		step.Code = GroupIncomplete
-	case fault.Mismatch != "":
-		step.Code, step.Fault = GroupMismatch, fault.Mismatch
+	case fault.Mismatch != nil:
+		step.Code, step.Mismatch = GroupMismatch, fault.Mismatch
 	case fault.Excess > 0:
 		step.Code = GroupTooLarge
 		all = all[:group.Pods]

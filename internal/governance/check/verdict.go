@@ -206,6 +206,8 @@ type Step struct {
 	// Pods is the number of pods of the group Name, Whole the number that it names (Group).
 	Pods  int `json:"-"`
 	Whole int `json:"-"`
+	// Mismatch is the difference between two pods of the group.
+	Mismatch *kinds.GroupMismatch `json:"-"`
 }
 
 // Codes of steps beside the details of a verdict.

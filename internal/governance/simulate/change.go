@@ -49,6 +49,8 @@ type Change struct {
 	// Manifest is the job to add: one object as JSON or YAML. Namespace is its namespace if it names none.
 	Manifest  []byte
 	Namespace string
+	// Group are the pods of the pod group of the job, with itself.
+	Group [][]byte
 
 	put, remove []client.Object // of Objects
 }
@@ -119,6 +121,11 @@ func New(k Kind, text string) (Change, error) {
 // NewJob adds a job: one object of a supported kind.
 func NewJob(text string, manifest []byte, namespace string) Change {
 	return Change{Kind: AddJob, Text: text, Manifest: manifest, Namespace: namespace}
+}
+
+// NewGroup adds a pod group, by its pods.
+func NewGroup(text string, pods [][]byte, namespace string) Change {
+	return Change{Kind: AddJob, Text: text, Manifest: pods[0], Namespace: namespace, Group: pods}
 }
 
 // Cohort returns the cohort whose setting changes; ok is false for the setting of a team.

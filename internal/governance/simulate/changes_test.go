@@ -226,3 +226,47 @@ func TestEndlessQuota(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A pod group is one job. Pods that exist count.
+func TestAddGroup(t *testing.T) {
+	pod := func(name, group string, size int) []byte {
+		return fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"b","labels":{"kueue.x-k8s.io/pod-group-name":%q},
+			"annotations":{"kueue.x-k8s.io/pod-group-total-count":"%d"}},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}`, name, group, size)
+	}
+	group := func(pods ...[]byte) simulate.Change { return simulate.NewGroup("g.yaml", pods, "") }
+	w := world(t, "lend-three.yaml")
+	after, _, err := simulate.Apply(context.Background(), w, []simulate.Change{group(pod("x", "g", 2), pod("y", "g", 2), pod("z", "g", 2))})
+	if err != nil {
+		t.Fatal(textOf(err))
+	}
+	var added []string
+	for _, o := range after.Objects[len(w.Objects):] {
+		wl := o.(*kueue.Workload)
+		added = append(added, fmt.Sprint(simulate.JobName(wl), " ", wl.Spec.QueueName, " ", len(wl.Spec.PodSets), " ", wl.Spec.PodSets[0].Count))
+	}
+	if len(added) != 1 || added[0] != "g queue 1 2" { // the third pod has no place in the group
+		t.Errorf("the workloads are %v", added)
+	}
+	for _, c := range []struct {
+		changes []simulate.Change
+		want    string
+	}{
+		{[]simulate.Change{group(pod("x", "g", 2))}, "cannot add g.yaml: pod group g has 1 of its 2 pods"},
+		{[]simulate.Change{group(pod("x", "g", 2), pod("y", "g", 3))}, "Kueue does not admit pod group g: pods x and y have different sizes of the group (kueue.x-k8s.io/pod-group-total-count): 2 and 3"},
+		{[]simulate.Change{group(pod("x", "g", 1)), group(pod("y", "g", 1))}, "pod group g already exists in b"},
+	} {
+		_, err := simulate.Run(context.Background(), w, c.changes, simulate.Options{})
+		if exitOf(err) != errs.Usage || !strings.Contains(textOf(err), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	there := &corev1.Pod{}
+	if err := json.Unmarshal(pod("x", "g", 2), there); err != nil {
+		t.Fatal(err)
+	}
+	there.Labels[kinds.QueueLabel] = "queue"
+	w.Objects = append(w.Objects, there)
+	if _, err := simulate.Run(context.Background(), w, []simulate.Change{group(pod("y", "g", 2))}, simulate.Options{}); err != nil {
+		t.Error(textOf(err))
+	}
+}

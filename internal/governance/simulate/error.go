@@ -3,6 +3,8 @@ package simulate
 import (
 	"maps"
 	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // ErrorCode is why a change cannot be made or a simulation cannot run.
@@ -52,6 +54,8 @@ const (
 	NoNodes        ErrorCode = "NoNodes"        // no nodes could be read
 	NoJob          ErrorCode = "NoJob"          // the manifest has no job that Kueue queues; Names are the kinds
 	InvalidJob     ErrorCode = "InvalidJob"     // Err is why the job cannot be added
+	GroupLacksPods ErrorCode = "GroupLacksPods" // the pod group Value has Count of its Whole pods
+	GroupMismatch  ErrorCode = "GroupMismatch"  // Mismatch is why Kueue does not admit the pod group Value
 	NoNamespace    ErrorCode = "NoNamespace"    // the job names no namespace
 	NoQueue        ErrorCode = "NoQueue"        // the namespace Value has no LocalQueue
 	WhichQueue     ErrorCode = "WhichQueue"     // the namespace Value has several: Names
@@ -65,7 +69,7 @@ const (
 	NeverConverges ErrorCode = "NeverConverges"
 )
 
-// What a NotFound is about.
+// What a NotFound or a JobExists is about.
 const (
 	aTeam          = "team"
 	aCohort        = "cohort"
@@ -73,6 +77,7 @@ const (
 	aPriorityClass = "priority class"
 	anInstanceType = "instance type"
 	aNode          = "node or instance type"
+	aPodGroup      = "pod group"
 )
 
 // Error is a change that cannot be made, or a simulation that cannot be run. Package
@@ -84,7 +89,8 @@ type Error struct {
 	Copied                 bool
 	Kind, Value, Namespace string
 	Names                  []string
-	Count                  int
+	Count, Whole           int
+	Mismatch               *kinds.GroupMismatch
 	Refusals               []Refusal
 	Err                    error
 }

@@ -23,6 +23,9 @@ const podSetLabel = "kueue.x-k8s.io/podset"
 // podLabelOf returns the name of a pod's job by its labels; longer: the name may be longer
 // than the job's, which it begins with (a RayJob's pods have its RayCluster's).
 func podLabelOf(p *corev1.Pod) (name string, longer bool) {
+	if group := p.Labels[kinds.PodGroupName]; group != "" {
+		return group, false // its workload has this name
+	}
 	var by metav1.OwnerReference
 	if o := metav1.GetControllerOf(p); o != nil {
 		by = *o

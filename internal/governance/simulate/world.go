@@ -307,6 +307,11 @@ func (a *applied) addJob(ctx context.Context, c Change) error {
 	if w.Namespace == "" {
 		return &Error{Code: NoNamespace, Change: c}
 	}
+	if len(c.Group) > 0 {
+		if w, err = a.podGroup(ctx, c, w, lookup); err != nil {
+			return err
+		}
+	}
 	if w.Spec.QueueName == "" {
 		if w.Spec.QueueName, err = a.onlyQueue(w.Namespace); err != nil {
 			return &Error{Code: InvalidJob, Change: c, Err: err}
@@ -320,8 +325,8 @@ func (a *applied) addJob(ctx context.Context, c Change) error {
 		return &Error{Code: InvalidJob, Change: c, Err: err}
 	}
 	if slices.ContainsFunc(all[*kueue.Workload](a.World), func(old *kueue.Workload) bool { return sameJob(old, w) }) {
-		_, kind := inputs.JobOf(w)
-		return &Error{Code: JobExists, Change: c, Kind: kind, Value: JobName(w), Namespace: w.Namespace}
+		name, kind := inputs.JobOf(w)
+		return &Error{Code: JobExists, Change: c, Kind: cmp.Or(kind, aPodGroup), Value: name, Namespace: w.Namespace}
 	}
 	a.Objects = append(a.Objects, w)
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -157,6 +158,10 @@ func unsuited(e *simulate.Error) *errs.Error {
 		return errs.Usagef("%s contains no job that Kueue queues", c.Text).WithFact("supported", strings.Join(e.Names, ", "))
 	case simulate.InvalidJob:
 		return errs.Wrap(Error(e.Err), "cannot add "+c.Text).WithCode(errs.Usage)
+	case simulate.GroupLacksPods:
+		return errs.Usagef("cannot add %s: %s", c.Text, jobtext.Incomplete(e.Value, e.Count, e.Whole)).WithAdvice("add all pods of the group: Kueue creates no workload before")
+	case simulate.GroupMismatch:
+		return errs.Usagef("cannot add %s: Kueue does not admit pod group %s: %s", c.Text, e.Value, jobtext.Mismatch(e.Mismatch))
 	case simulate.NoNamespace:
 		return errs.Usagef("%s names no namespace", c.Text).Suggest(suggest.Namespace("NAMESPACE"))
 	case simulate.NoQueue:

@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -204,9 +205,9 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 		}
 		return fmt.Sprintf("Kueue suspends a %s %s, and never resumes one that runs on the pods of another object", v.Job.Kind, with)
 	case check.GroupIncomplete:
-		return fmt.Sprintf("pod group %s has %d of its %s: Kueue admits the group when all exist", s.Name, s.Pods, words.Count(s.Whole, "pod", "pods"))
+		return jobtext.Incomplete(s.Name, s.Pods, s.Whole) + ": Kueue admits the group when all exist"
 	case check.GroupMismatch:
-		return fmt.Sprintf("Kueue does not admit pod group %s: %s", s.Name, s.Fault)
+		return fmt.Sprintf("Kueue does not admit pod group %s: %s", s.Name, jobtext.Mismatch(s.Mismatch))
 	case check.GroupTooLarge:
 		if s.Fault != "" {
 			return fmt.Sprintf("the workload of pod group %s has no free place for pod %s: Kueue deletes the pod", s.Name, s.Fault)

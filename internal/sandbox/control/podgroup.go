@@ -115,7 +115,10 @@ func (g podGroup) mismatch() (why string, short bool) {
 	if fault.Missing > 0 {
 		return fmt.Sprintf("'%s' group has fewer runnable pods than expected", g.Name), true
 	}
-	return fault.Mismatch, false
+	if fault.Mismatch != nil {
+		why = fault.Mismatch.Kueue()
+	}
+	return why, false
 }
 
 // prepareGroup creates the Workload of a complete group and keeps it up to date.

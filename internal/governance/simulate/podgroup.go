@@ -1,0 +1,78 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// podGroup returns the workload that Kueue would make of a group of pods, those of the change and those that exist. first is the
+// workload of one of them.
+func (a *applied) podGroup(ctx context.Context, c Change, first *kueue.Workload, lookup admission.Lookup) (*kueue.Workload, error) {
+	var added []map[string]any
+	for _, data := range c.Group {
+		pod := map[string]any{}
+		if err := json.Unmarshal(data, &pod); err != nil {
+			return nil, &Error{Code: InvalidJob, Change: c, Err: err}
+		}
+		if queue, err := a.onlyQueue(first.Namespace); err == nil && kinds.Text(pod, "metadata", "labels", kinds.QueueLabel) == "" {
+			kinds.Set(pod, string(queue), "metadata", "labels", kinds.QueueLabel) // as addJob does
+		}
+		added = append(added, pod)
+	}
+	group, _ := kinds.PodGroupOf(added[0])
+	pods := added
+	if !slices.ContainsFunc(all[*kueue.Workload](a.World), func(w *kueue.Workload) bool { return w.Namespace == first.Namespace && w.Name == group.Name }) {
+		there, err := a.podsOf(first.Namespace, group.Name)
+		if err != nil {
+			return nil, &Error{Code: InvalidJob, Change: c, Err: err}
+		}
+		pods = slices.Concat(there, added)
+	}
+	switch fault := group.Fault(pods); {
+	case fault.Missing > 0:
+		return nil, &Error{Code: GroupLacksPods, Change: c, Value: group.Name, Count: len(pods), Whole: group.Pods}
+	case fault.Mismatch != nil:
+		return nil, &Error{Code: GroupMismatch, Change: c, Value: group.Name, Mismatch: fault.Mismatch}
+	}
+	pods = pods[:min(group.Pods, len(pods))] // Kueue deletes the others
+	raw := make([][]byte, len(pods))
+	for i, pod := range pods {
+		var err error
+		if raw[i], err = json.Marshal(pod); err != nil {
+			return nil, &Error{Code: InvalidJob, Change: c, Err: err}
+		}
+		if err := admission.Validate(ctx, raw[i]); err != nil {
+			return nil, &Error{Code: InvalidJob, Change: c, Err: err}
+		}
+	}
+	w, err := admission.PodGroup(ctx, first, group, raw, lookup)
+	if err != nil {
+		return nil, &Error{Code: InvalidJob, Change: c, Err: err}
+	}
+	return w, nil
+}
+
+// podsOf returns the pods of a group that exist.
+func (a *applied) podsOf(namespace, group string) (out []map[string]any, err error) {
+	for _, p := range all[*corev1.Pod](a.World) {
+		if p.Namespace != namespace || p.Labels[kinds.PodGroupName] != group || p.DeletionTimestamp != nil && p.Spec.NodeName == "" {
+			continue
+		}
+		p = p.DeepCopy()
+		p.APIVersion, p.Kind = kinds.PodKind.GroupVersion(), kinds.PodKind.Kind
+		o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
