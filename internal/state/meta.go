@@ -108,6 +108,14 @@ type RoleCount struct {
 // Queue returns the job's local queue; "" when it has none.
 func (j Job) Queue() string { return j.Labels[kinds.QueueLabel] }
 
+// Group returns the pod group of a pod; "" for other jobs and for a pod without a group.
+func (j Job) Group() string {
+	if !j.Kind.Itself {
+		return ""
+	}
+	return j.Labels[kinds.PodGroupName]
+}
+
 // Priority returns the job's priority class: of Kueue on the job, else on a pod
 // template, else the pods' priority class; "" when there is none.
 func (j Job) Priority() string {

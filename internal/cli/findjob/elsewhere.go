@@ -18,16 +18,17 @@ import (
 // named is a job by its namespace and name.
 type named struct {
 	Metadata struct {
-		Namespace string `json:"namespace"`
-		Name      string `json:"name"`
+		Namespace string            `json:"namespace"`
+		Name      string            `json:"name"`
+		Labels    map[string]string `json:"labels"`
 	} `json:"metadata"`
 }
 
-// hint adds to the error about a job that was not found where a job of that name is, else
-// near names in the namespace, as far as the jobs can be listed.
+// hint adds to the error about a job that was not found the pods of a pod group with that name, else where a job of that name
+// is, else near names in the namespace, as far as the jobs can be listed.
 func hint(ctx context.Context, c *factory.Cluster, served []kinds.Job, name, namespace string, e *errs.Error) {
 	var mu sync.Mutex
-	var names, others []string
+	var names, others, members []string
 	var wg crash.Group
 	for _, k := range served {
 		wg.Go(func() {
@@ -39,6 +40,9 @@ func hint(ctx context.Context, c *factory.Cluster, served []kinds.Job, name, nam
 					switch {
 					case j.Metadata.Namespace == namespace:
 						names = append(names, j.Metadata.Name)
+						if j.Metadata.Labels[kinds.PodGroupName] == name {
+							members = append(members, j.Metadata.Name)
+						}
 					case j.Metadata.Name == name:
 						others = append(others, j.Metadata.Namespace)
 					}
@@ -51,6 +55,10 @@ func hint(ctx context.Context, c *factory.Cluster, served []kinds.Job, name, nam
 		})
 	}
 	wg.Wait()
+	if slices.Sort(members); len(members) > 0 {
+		e.WithFact("pods", words.Some(members, 8)).WithAdvice(name + " is a pod group: name one of its pods")
+		return
+	}
 	slices.Sort(others)
 	if others = slices.Compact(others); len(others) > 0 {
 		e.WithFact("found in", words.Some(others, 8)).Try = []errs.Suggestion{suggest.Namespace(others[0])}

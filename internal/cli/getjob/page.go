@@ -122,6 +122,7 @@ func (r report) facts(w *writer, s jobs.Status, health jobs.Resilience) {
 	}
 	w.row("priority", priority)
 	w.row("devices", r.accelerators())
+	w.row("group", r.group())
 	if ran, _ := jobs.RunTimes(j, s, w.now); ran != nil {
 		w.row("busy", jobtext.Utilization(r.use, *ran))
 	}
@@ -174,10 +175,22 @@ func (r report) queueText() string {
 	return text
 }
 
-// accelerators returns the devices that the job holds or requests.
+// group returns the pod group of a pod, with the devices that the group holds.
+func (r report) group() string {
+	group := r.job.Group()
+	if group == "" {
+		return ""
+	}
+	if held := jobtext.Holdings(jobs.Holdings(r.workload, r.queue, r.workloads), r.queue != nil); held != "" {
+		return group + ", which holds " + held
+	}
+	return group
+}
+
+// accelerators returns the devices that the job holds or requests. What a pod group holds belongs to all its pods.
 func (r report) accelerators() string {
-	if held := jobs.Holdings(r.workload, r.queue, r.workloads); len(held) > 0 {
-		return jobtext.Holdings(held, r.queue != nil)
+	if held := jobs.Holdings(r.workload, r.queue, r.workloads); len(held) > 0 && r.job.Group() == "" {
+		return cmp.Or(jobtext.Holdings(held, r.queue != nil), "none")
 	}
 	total := map[string]int64{}
 	for _, role := range r.job.Roles {

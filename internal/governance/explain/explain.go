@@ -124,10 +124,12 @@ func (e *Explanation) Pending() bool { return pending(jobs.State(e.State)) }
 // Job is the job that is explained.
 type Job struct {
 	Name, Namespace, Kind string
-	CreationTime          time.Time
-	Owner                 string `json:",omitempty"`
-	PriorityClass         string `json:",omitempty"`
-	Priority              int32
+	// Group is the pod group of a pod: what the pod holds or waits for is that of the group.
+	Group         string `json:",omitempty"`
+	CreationTime  time.Time
+	Owner         string `json:",omitempty"`
+	PriorityClass string `json:",omitempty"`
+	Priority      int32
 }
 
 // Moment is one entry of the timeline.
@@ -222,7 +224,7 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 	s := jobs.StatusOf(q.Job, q.Workload, q.Pods)
 	e := &Explanation{
 		Schema: Schema, State: string(s.State), Since: s.Since, Reason: s.Reason, Status: s, HasWorkload: q.Workload != nil, Time: now.UTC().Truncate(time.Second), Timeline: []Moment{},
-		Job: Job{Name: q.Job.Name, Namespace: q.Job.Namespace, Kind: q.Job.Kind.Kind, CreationTime: q.Job.CreationTimestamp,
+		Job: Job{Name: q.Job.Name, Namespace: q.Job.Namespace, Kind: q.Job.Kind.Kind, Group: q.Job.Group(), CreationTime: q.Job.CreationTimestamp,
 			Owner: jobs.Creator(q.Job.Labels, q.Job.Annotations), PriorityClass: q.Job.Priority()},
 	}
 	for _, m := range jobs.TimelineOf(q.Job, q.Workload, q.Events) {

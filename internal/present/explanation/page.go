@@ -173,6 +173,9 @@ func holds(e *explain.Explanation) string {
 	if e.Holds[0].Flavor != "" {
 		text += " on " + e.Holds[0].Flavor
 	}
+	if e.Job.Group != "" {
+		text += ", with the other pods of pod group " + e.Job.Group
+	}
 	return text
 }
 

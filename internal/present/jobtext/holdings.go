@@ -1,7 +1,6 @@
 package jobtext
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -26,5 +25,5 @@ func Holdings(held []jobs.Hold, borrowing bool) string {
 		}
 		out = append(out, text)
 	}
-	return cmp.Or(strings.Join(out, "; "), "none")
+	return strings.Join(out, "; ")
 }
