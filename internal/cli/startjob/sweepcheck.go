@@ -154,6 +154,11 @@ func (r *run) checkSeries(ctx context.Context, s *series, all, missing []*swept)
 	}, len(exist), len(missing)-len(now), nil); err != nil {
 		return err
 	}
+	for _, v := range answer.verdicts {
+		if s := v.Lost(); s != nil {
+			f.Notef("note: %s", s.Message)
+		}
+	}
 	if format.IsTable() {
 		if err := r.printSweep(answer.Document); err != nil {
 			return err

@@ -22,6 +22,14 @@ type joined struct {
 	on    map[kueue.PodSetReference]map[string]int // pods of each role on each node
 }
 
+// count returns the number of new pods that have a place.
+func (j *joined) count() (n int) {
+	for _, pods := range j.pods {
+		n += pods
+	}
+	return n
+}
+
 // podGroup returns the workload of the pod group of the job, and adds the step about a group that Kueue does not admit whole.
 func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, group kinds.PodGroup, known admission.Lookup, v *Verdict) (*kueue.Workload, error) {
 	list := r.Group
@@ -41,6 +49,7 @@ func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, 
 	if w := c.workloadOfGroup(r.Namespace, group.Name); w != nil && kinds.Text(added[0], "metadata", "labels", kinds.QueueLabel) != "" {
 		step.Code, step.Fault, err = join(w, there, added, known, v)
 		if step.Code != "" {
+			step.lose(len(added)-v.joins.count(), len(added))
 			v.Submission = append(v.Submission, step)
 		}
 		return w, err
@@ -53,6 +62,7 @@ func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, 
 		step.Code, step.Mismatch = GroupMismatch, fault.Mismatch
 	case fault.Excess > 0:
 		step.Code = GroupTooLarge
+		step.lose(fault.Excess, len(added))
 		all = all[:group.Pods]
 	}
 	if step.Code != "" {
@@ -65,6 +75,13 @@ func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, 
 		}
 	}
 	return admission.PodGroup(ctx, wl, group, pods, known)
+}
+
+// lose sets the number of submitted pods that never run. The step fails if that is all of them.
+func (s *Step) lose(lost, submitted int) {
+	if s.Lost = min(lost, submitted); lost < submitted {
+		s.Status = StatusUnknown
+	}
 }
 
 // workloadOfGroup returns a copy of the workload that a pod group has, nil if it has none.
@@ -105,14 +122,16 @@ func join(w *kueue.Workload, there, added []map[string]any, classes admission.Lo
 		case !known && i < len(there): // Kueue leaves it gated
 			continue
 		case !known:
-			return GroupWithoutRole, name, nil
+			code, pod = GroupWithoutRole, name
+			continue
 		}
 		room[role]--
 		switch {
 		case i < len(there):
 			v.joins.on[role][kinds.Text(o, "spec", "nodeName")]++
-		case left <= 0:
+		case left <= 0 && code == "":
 			code, pod = GroupTooLarge, name
+		case left <= 0:
 		default:
 			v.joins.pods[role]++
 		}

@@ -34,6 +34,7 @@ func TestJoin(t *testing.T) {
 		"one pod succeeded":   {there: []map[string]any{pod("a", "x", "n1")}, succeeded: 1, added: []map[string]any{pod("b", "x", "")}, code: GroupTooLarge, pod: "b"},
 		"another role":        {added: []map[string]any{pod("b", "y", "")}, code: GroupWithoutRole, pod: "b"},
 		"another, twice":      {there: []map[string]any{pod("a", "y", "")}, added: []map[string]any{pod("b", "y", "")}, code: GroupWithoutRole, pod: "b"},
+		"some of each":        {there: []map[string]any{pod("a", "x", "n1")}, added: []map[string]any{pod("c", "y", ""), pod("b", "x", "")}, code: GroupWithoutRole, pod: "c", pods: 1},
 		"another that exists": {there: []map[string]any{pod("a", "y", "")}, added: []map[string]any{pod("b", "x", "")}, pods: 1},
 	} {
 		t.Run(name, func(t *testing.T) {

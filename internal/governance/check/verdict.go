@@ -120,6 +120,16 @@ type Verdict struct {
 	workersUnasked bool            // see WorkersUnasked
 }
 
+// Lost returns the step about a pod group that runs without some of the submitted pods, nil if all of them run.
+func (v *Verdict) Lost() *Step {
+	for i := range v.Submission {
+		if s := &v.Submission[i]; s.Lost > 0 && s.Status != StatusFailed {
+			return s
+		}
+	}
+	return nil
+}
+
 // Joins reports that the pods join a pod group that has its quota.
 func (v *Verdict) Joins() bool { return v.joins != nil && v.joins.holds }
 
@@ -206,6 +216,8 @@ type Step struct {
 	// Pods is the number of pods of the group Name, Whole the number that it names (Group).
 	Pods  int `json:"-"`
 	Whole int `json:"-"`
+	// Lost is the number of submitted pods that the group has no place for.
+	Lost int `json:"-"`
 	// Mismatch is the difference between two pods of the group.
 	Mismatch *kinds.GroupMismatch `json:"-"`
 }

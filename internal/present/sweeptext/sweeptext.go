@@ -3,6 +3,7 @@
 package sweeptext
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +49,7 @@ type Document struct {
 	Time time.Time
 
 	unchecked int
+	lost      string // see verdict.LostPods, of the first such job
 }
 
 // Job is one job of a sweep.
@@ -88,7 +90,7 @@ func New(of Of, points []sweep.Point, verdicts []*check.Verdict, exist, later, u
 		for _, p := range v.Quota.Preempts {
 			j.Preempts = append(j.Preempts, Target{p.Namespace, p.Name, p.Team})
 		}
-		d.Jobs, d.Time = append(d.Jobs, j), v.Time
+		d.Jobs, d.Time, d.lost = append(d.Jobs, j), v.Time, cmp.Or(d.lost, verdict.LostPods(v))
 		switch v.Verdict {
 		case check.Admitted:
 			d.RunNow++
@@ -165,6 +167,12 @@ func (d *Document) summary(age func(time.Duration) string) string {
 	text := strings.Join(parts, ", ")
 	if len(parts) > 1 {
 		text = strings.Replace(text, " ", " of "+words.Count(n, "job ", "jobs "), 1)
+	}
+	if d.lost != "" {
+		text += d.lost
+		if n > 1 {
+			text += " of a group"
+		}
 	}
 	if d.Existing > 0 {
 		text += "; " + words.Count(d.Existing, "job exists", "jobs exist") + " already"

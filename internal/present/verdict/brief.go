@@ -18,15 +18,27 @@ func Brief(v *check.Verdict, age func(time.Duration) string) string {
 			return ""
 		}
 		if len(v.Quota.Preempts) > 0 {
-			return "runs now, preempting " + targets(v, age) + fewer(v)
+			return "runs now, preempting " + targets(v, age) + fewer(v) + LostPods(v)
 		}
-		return "runs now"
+		return "runs now" + LostPods(v)
 	case check.Waits:
 		return "waits: " + waitsFor(v) + started(v, "run now")
 	case check.Never:
 		return "can never run: " + why(v) + started(v, "run now")
 	}
 	return ""
+}
+
+// LostPods says that a pod group runs without some of the submitted pods, "" where it has all.
+func LostPods(v *check.Verdict) string {
+	s := v.Lost()
+	switch {
+	case s == nil:
+		return ""
+	case s.Code == check.GroupWithoutRole:
+		return "; Kueue never starts " + words.Count(s.Lost, "pod", "pods")
+	}
+	return "; Kueue deletes " + words.Count(s.Lost, "pod", "pods")
 }
 
 // PreemptionQuestion returns the question before a job is submitted that preempts others.

@@ -209,10 +209,13 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 	case check.GroupMismatch:
 		return fmt.Sprintf("Kueue does not admit pod group %s: %s", s.Name, jobtext.Mismatch(s.Mismatch))
 	case check.GroupTooLarge:
+		if s.Fault != "" && s.Lost > 1 {
+			return fmt.Sprintf("the workload of pod group %s has no free place for %d pods: Kueue deletes them", s.Name, s.Lost)
+		}
 		if s.Fault != "" {
 			return fmt.Sprintf("the workload of pod group %s has no free place for pod %s: Kueue deletes the pod", s.Name, s.Fault)
 		}
-		return fmt.Sprintf("pod group %s has %d pods, and its size (%s) is %d: Kueue deletes the others", s.Name, s.Pods, kinds.PodGroupTotal, s.Whole)
+		return fmt.Sprintf("pod group %s has %d pods, and its size (%s) is %d: Kueue deletes %s", s.Name, s.Pods, kinds.PodGroupTotal, s.Whole, words.Count(s.Pods-s.Whole, "pod", "pods"))
 	case check.GroupWithoutRole:
 		return fmt.Sprintf("pod %s matches no pod set of the workload of pod group %s: Kueue never starts the pod", s.Fault, s.Name)
 	case check.NoClusterQueue:
