@@ -40,7 +40,7 @@ func CheckWorkload(w *kueue.Workload) error {
 	}
 	if a := w.Status.Admission; a != nil {
 		if len(a.PodSetAssignments) != len(w.Spec.PodSets) {
-			bad = append(bad, fmt.Sprintf("status.admission has %d pod sets, and the spec has %d", len(a.PodSetAssignments), len(w.Spec.PodSets)))
+			bad = append(bad, fmt.Sprintf("status.admission and the spec have different numbers of pod sets: %d and %d", len(a.PodSetAssignments), len(w.Spec.PodSets)))
 		}
 		for i := range a.PodSetAssignments {
 			name := a.PodSetAssignments[i].Name

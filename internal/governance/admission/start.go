@@ -92,7 +92,7 @@ func changeJob(job []byte, change func(jobframework.GenericJob) error) ([]byte, 
 func podSetInfos(ctx context.Context, c client.Client, wl *kueue.Workload) ([]podset.PodSetInfo, error) {
 	assigned := wl.Status.Admission.PodSetAssignments
 	if len(assigned) > len(wl.Spec.PodSets) {
-		return nil, fmt.Errorf("workload %s: status.admission has %d pod sets, and the spec has %d", wl.Name, len(assigned), len(wl.Spec.PodSets))
+		return nil, fmt.Errorf("workload %s: status.admission and the spec have different numbers of pod sets: %d and %d", wl.Name, len(assigned), len(wl.Spec.PodSets))
 	}
 	out := make([]podset.PodSetInfo, 0, len(assigned))
 	for i := range assigned {

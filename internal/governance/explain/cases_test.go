@@ -134,10 +134,10 @@ func TestKueueCondition(t *testing.T) {
 	}
 	pods := condition("PodsReady", "WaitForStart", "11:55")
 	for name, c := range map[string]struct{ conditions, reason, says string }{
-		"pods only":      {pods, "", "Kueue has written no reason"},
+		"pods only":      {pods, "", "Kueue has not written a reason yet"},
 		"another reason": {condition("QuotaReserved", "Pending", "11:00") + "," + pods, "Pending", "Kueue says Pending, 1h0m0s ago: Pending message"},
 		"the same":       {condition("QuotaReserved", "WaitingForQuota", "11:00") + "," + pods, "WaitingForQuota", ""}, // the first line is shorter
-		"none":           {"", "", "Kueue has written no reason"},
+		"none":           {"", "", "Kueue has not written a reason yet"},
 	} {
 		work := strings.Replace(text(fixture.Work("t", "llama", 8, 10, time.Hour, false)), `"status":{}`, `"status":{"conditions":[`+c.conditions+`]}`, 1)
 		s := cluster(json.RawMessage(work), fixture.Work("t", "sweep", 8, 10, time.Hour, true))

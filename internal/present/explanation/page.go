@@ -63,7 +63,7 @@ func kueueRow(p *textpage.Page, e *explain.Explanation, wide bool, age func(time
 	switch k := e.Kueue; {
 	case e.Cause == explain.Deactivated && !wide:
 	case k == nil && e.HasWorkload && e.Pending():
-		p.Row("Kueue says", "nothing yet: Kueue has written no reason")
+		p.Row("note", "Kueue has not written a reason yet")
 	case k != nil && wide && k.Message != "":
 		p.Row("Kueue says", fmt.Sprintf("%s, %s ago: %s", k.Reason, age(e.Time.Sub(k.Since)), words.OneLine(k.Message)))
 	case k != nil && e.Verdict != nil && e.Verdict.Quota.Status == check.StatusFailed && len(words.Shortages(k.Message)) > 0:

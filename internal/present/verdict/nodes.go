@@ -53,7 +53,11 @@ func nodesWhy(v *check.Verdict) string {
 		if g.PodsPlaced >= g.Pods {
 			continue
 		}
-		text := fmt.Sprintf("%d of %s (%s) %s", g.PodsPlaced, words.Count(g.Pods, "pod", "pods"), g.PodSet, words.Verb(g.Pods, "fits", "fit"))
+		text := fmt.Sprintf("%d of %s", g.PodsPlaced, words.Count(g.Pods, "pod", "pods"))
+		if name := podSetName(v, g.PodSet); name != "" {
+			text += " (" + name + ")"
+		}
+		text += words.Verb(g.Pods, " fits", " fit")
 		switch n.Reason {
 		case check.NodesTooSmall:
 			text += " even on empty nodes"

@@ -63,7 +63,7 @@ func rulesText(r *check.Rules) string {
 // first line shows.
 func Body(p *textpage.Page, v *check.Verdict, age func(time.Duration) string, first string) {
 	for i := range v.Job.PodSets {
-		p.Row(once("needs", i), needs(&v.Job.PodSets[i]))
+		p.Row(once("needs", i), needs(v, &v.Job.PodSets[i]))
 	}
 	ignored := 0
 	for _, n := range v.Rules.Notes {
@@ -141,7 +141,15 @@ func inBrackets(try, advice string) string {
 	return ""
 }
 
-func needs(ps *check.PodSet) string {
+// podSetName returns the name of a pod set for people. Those of a pod group have hashes for names: it is "" then.
+func podSetName(v *check.Verdict, name string) string {
+	if v.Job.Kind == kinds.PodKind.Kind && name != kinds.PodKind.Roles[0].PodSet {
+		return ""
+	}
+	return name
+}
+
+func needs(v *check.Verdict, ps *check.PodSet) string {
 	var parts []string
 	flavor := ""
 	for _, r := range ps.Requests {
@@ -157,7 +165,11 @@ func needs(ps *check.PodSet) string {
 	if flavor != "" {
 		text += " on " + flavor
 	}
-	text += fmt.Sprintf(" (%s: %s)", ps.Name, words.Count(int(ps.Pods), "pod", "pods"))
+	pods := words.Count(int(ps.Pods), "pod", "pods")
+	if name := podSetName(v, ps.Name); name != "" {
+		pods = name + ": " + pods
+	}
+	text += " (" + pods + ")"
 	if ps.Admitted > 0 {
 		text += fmt.Sprintf("; Kueue would admit %d of them", ps.Admitted)
 	}
