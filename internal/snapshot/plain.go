@@ -253,8 +253,8 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 	p.inactive(now)
 	for i, o := range p.objects {
 		meta := object.Child(o.body, "metadata")
-		if _, ok := object.Time(meta["creationTimestamp"]); !ok {
-			// Who comes first in a file came first.
+		if _, ok := object.Time(meta["creationTimestamp"]); !ok && o.resource.FullName() != kinds.Pod.FullName() {
+			// Who comes first in a file came first. Nothing depends on the age of pods.
 			meta["creationTimestamp"] = object.Stamp(now.Add(time.Duration(i-len(p.objects)) * time.Second))
 		}
 		if err := p.add(o.resource, o.body); err != nil {

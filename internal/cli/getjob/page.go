@@ -95,10 +95,7 @@ func (w *writer) table(t output.Table) {
 }
 
 func (r report) answer(w *writer, s jobs.Status, health jobs.Resilience) {
-	text := fmt.Sprintf("%s has been %s for %s", r.job.Name, strings.ToLower(string(s.State)), words.Age(w.now.Sub(s.Since)))
-	if s.State.Finished() {
-		text = fmt.Sprintf("%s %s %s ago", r.job.Name, strings.ToLower(string(s.State)), words.Age(w.now.Sub(s.Since)))
-	}
+	text := jobtext.Lasting(r.job.Name, s.State, s.Since, w.now, words.Age)
 	if place, of := r.order.Position(r.workload, r.workloads); of > 1 {
 		text += fmt.Sprintf(", %d of %d in its queue", place, of)
 	}

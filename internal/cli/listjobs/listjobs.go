@@ -309,8 +309,8 @@ func cells(r row, now time.Time, all bool) []output.Cell {
 	ran, waited := jobs.RunTimes(r.job, r.status, now)
 	c := []output.Cell{{Text: r.job.Name}, {Text: string(r.status.State), Style: style(r.status.State)}, {Text: sizeText(r)}, {Text: cmp.Or(jobs.OwnerText(r.job), "-")},
 		{Text: lasted(ran)}, {Text: lasted(waited)},
-		{Text: words.Age(now.Sub(r.job.CreationTimestamp))}, {Text: cmp.Or(r.job.Priority(), "-")},
-		{Text: r.job.Kind.Kind}, {Text: cmp.Or(r.job.Queue(), "-")}, {Text: words.Age(now.Sub(r.status.Since))}, {Text: cmp.Or(r.status.Reason, "-")}}
+		{Text: words.Since(now, r.job.CreationTimestamp)}, {Text: cmp.Or(r.job.Priority(), "-")},
+		{Text: r.job.Kind.Kind}, {Text: cmp.Or(r.job.Queue(), "-")}, {Text: words.Since(now, r.status.Since)}, {Text: cmp.Or(r.status.Reason, "-")}}
 	if all {
 		c = append([]output.Cell{{Text: r.job.Namespace}}, c...)
 	}

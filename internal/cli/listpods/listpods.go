@@ -201,7 +201,7 @@ func Table(rows []Row, now time.Time) output.Table {
 			rank = fmt.Sprint(*r.Rank)
 		}
 		t.Rows = append(t.Rows, []output.Cell{{Text: r.PodName}, {Text: cmp.Or(r.Role, "-")}, {Text: rank}, {Text: r.State, Style: style(r)},
-			{Text: cmp.Or(r.Node, "-")}, {Text: fmt.Sprint(r.Restarts)}, {Text: words.Age(now.Sub(r.created))}, {Text: r.Trouble()}})
+			{Text: cmp.Or(r.Node, "-")}, {Text: fmt.Sprint(r.Restarts)}, {Text: words.Since(now, r.created)}, {Text: r.Trouble()}})
 	}
 	return t
 }

@@ -83,7 +83,7 @@ func PodsOf(node string, pods []state.Pod, now time.Time) View {
 				devices += amount
 			}
 		}
-		v.Table.Rows = append(v.Table.Rows, output.T(p.Name, p.Namespace, cmp.Or(p.Phase, "-"), number(devices), fmt.Sprint(p.Restarts), words.Age(now.Sub(p.CreationTimestamp))))
+		v.Table.Rows = append(v.Table.Rows, output.T(p.Name, p.Namespace, cmp.Or(p.Phase, "-"), number(devices), fmt.Sprint(p.Restarts), words.Since(now, p.CreationTimestamp)))
 		v.Refs = append(v.Refs, Ref{p.Namespace, p.Name})
 	}
 	v.Summary = words.Count(len(list), "pod", "pods") + " on " + node

@@ -76,16 +76,10 @@ func kueueRow(p *textpage.Page, e *explain.Explanation, wide bool, age func(time
 // headline is "llama-7b has been pending for 1h32m: 3rd in ml-engineers,
 // WaitingForQuota: 8 more nvidia.com/gpu needed".
 func headline(e *explain.Explanation, age func(time.Duration) string) string {
-	since := age(e.Time.Sub(e.Since))
-	text := e.Job.Name + " "
-	switch state := jobs.State(e.State); {
-	case e.Pending():
-		return text + pendingText(e, since)
-	case state.Finished():
-		text += strings.ToLower(e.State) + " " + since + " ago"
-	default:
-		text += "has been " + strings.ToLower(e.State) + " for " + since
+	if e.Pending() {
+		return pendingText(e, age)
 	}
+	text := jobtext.Lasting(e.Job.Name, jobs.State(e.State), e.Since, e.Time, age)
 	if e.Summary != "" {
 		text += ": " + e.Summary
 	}
@@ -93,13 +87,14 @@ func headline(e *explain.Explanation, age func(time.Duration) string) string {
 }
 
 // pendingText returns the headline of a pending job behind its name.
-func pendingText(e *explain.Explanation, since string) string {
-	text := "has been pending for " + since
-	switch jobs.State(e.State) {
-	case jobs.Preempted:
+func pendingText(e *explain.Explanation, age func(time.Duration) string) string {
+	state := jobs.Pending
+	if jobs.State(e.State) == jobs.Suspended {
+		state = jobs.Suspended
+	}
+	text := jobtext.Lasting(e.Job.Name, state, e.Since, e.Time, age)
+	if jobs.State(e.State) == jobs.Preempted {
 		text += ", since it was preempted"
-	case jobs.Suspended:
-		text = "has been suspended for " + since
 	}
 	never := e.Verdict != nil && e.Verdict.Verdict == check.Never
 	if never && e.Cause == explain.ByVerdict {
