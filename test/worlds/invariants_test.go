@@ -152,7 +152,7 @@ func (w *world) checkQuota(ctx context.Context) error {
 // checkQueues: the positions of a queue are 1, 2, ... without gaps, and its jobs are pending.
 func (w *world) checkQueues(ctx context.Context, list []jobRow) error {
 	var doc struct {
-		Queue []struct {
+		Pending []struct {
 			ClusterQueue, Name, Namespace string
 			Position                      int
 		}
@@ -165,7 +165,7 @@ func (w *world) checkQueues(ctx context.Context, list []jobRow) error {
 		state[j.key()] = j.State
 	}
 	positions := map[string][]int{}
-	for _, q := range doc.Queue {
+	for _, q := range doc.Pending {
 		positions[q.ClusterQueue] = append(positions[q.ClusterQueue], q.Position)
 		if s := state[q.Namespace+"/"+q.Name]; s != "Pending" && s != "Preempted" {
 			return fmt.Errorf("job %s/%s is in the queue, and %q", q.Namespace, q.Name, s)
