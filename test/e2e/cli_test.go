@@ -15,9 +15,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
+	"github.com/hyperpod-cli/hyperpod/test/live"
 )
 
 // binary is the command under test, built once.
@@ -110,38 +109,11 @@ func (u user) list(args ...string) listed {
 	return l
 }
 
-// applyScenario applies a sandbox scenario's objects to the bed: the same teams,
-// quota and nodes. Its jobs are left out unless withJobs.
+// applyScenario applies a sandbox scenario's objects to the bed.
 func applyScenario(t *testing.T, bed *cluster.Bed, name string, withJobs bool) {
 	t.Helper()
-	data, err := sandbox.ScenarioObjects(name)
-	if err != nil {
+	if err := live.ApplyScenario(t.Context(), bed, name, withJobs); err != nil {
 		t.Fatal(err)
-	}
-	var cluster, jobs bytes.Buffer
-	for _, doc := range bytes.Split(data, []byte("\n---")) {
-		var head struct{ APIVersion, Kind string }
-		if err := yaml.Unmarshal(doc, &head); err != nil {
-			t.Fatal(err)
-		}
-		if head.Kind == "" || head.Kind == "ConfigMap" || bytes.Contains(doc, []byte("\n  name: kueue-system\n")) {
-			continue // the bed's Kueue has its own configuration
-		}
-		to := &cluster
-		if _, isJob := kinds.JobFor(head.APIVersion, head.Kind); isJob {
-			to = &jobs
-		}
-		to.WriteString("---\n")
-		to.Write(doc)
-		to.WriteByte('\n')
-	}
-	if err := bed.Apply(t.Context(), cluster.Bytes()); err != nil {
-		t.Fatal(err)
-	}
-	if withJobs && jobs.Len() > 0 {
-		if err := bed.Apply(t.Context(), jobs.Bytes()); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
+	"github.com/hyperpod-cli/hyperpod/test/live"
 )
 
 // changed is a scenario in which something ends. What follows is what the simulation says.
@@ -99,12 +100,12 @@ func TestFidelityChanges(t *testing.T) {
 			if (c.loses != "") != loses {
 				continue
 			}
-			after, changes, live := b.change(in, b.makers[i], c)
+			after, changes, apply := b.change(in, b.makers[i], c)
 			var err error
 			if reports[i], err = simulate.Run(t.Context(), simulate.Of(after), changes, simulate.Options{}); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			if err := live(); err != nil {
+			if err := apply(); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 		}
@@ -168,11 +169,11 @@ func (b *bench) seen(m maker, j job) error {
 		if err != nil {
 			return err
 		}
-		c := quotaOf(w)
-		if c.status == "" && !m.strict(j) { // nothing is written about a job behind another one
+		c := live.QuotaOf(w)
+		if c.Status == "" && !m.strict(j) { // nothing is written about a job behind another one
 			return errors.New("Kueue says nothing about it")
 		}
-		if !m.byUse || c.status != "True" {
+		if !m.byUse || c.Status != "True" {
 			return nil
 		}
 		var lq kueue.LocalQueue
@@ -186,51 +187,19 @@ func (b *bench) seen(m maker, j job) error {
 	})
 }
 
-// atRest waits until the simulation of the state without a change changes nothing, and returns the state.
+// atRest waits until Kueue is at rest, and returns the state.
 func (b *bench) atRest() (in *inputs.Inputs) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
 	defer cancel()
 	err := b.bed.WaitFor(ctx, "Kueue to settle", func(ctx context.Context) (err error) {
-		if in, err = inputs.Load(ctx, b.client, inputs.Options{}, time.Now()); err != nil {
-			return err
-		}
-		in.Manager.Gates = b.gates
-		r, err := simulate.Run(ctx, simulate.Of(in), nil, simulate.Options{})
-		if err != nil {
-			return err
-		}
-		var moving []string
-		for _, j := range r.Jobs {
-			if j.Changed() || j.Before.State == simulate.Evicting {
-				moving = append(moving, j.Namespace+"/"+j.Name)
-			}
-		}
-		for _, w := range in.Workloads {
-			// Kueue frees quota before it tries the parked workloads again: one that it has not tried yet could come first.
-			c := quotaOf(w)
-			if c.reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads || c.settled(inStrictQueue(in, w), true) != nil {
-				moving = append(moving, w.Namespace+"/"+w.Name)
-			}
-		}
-		if len(moving) > 0 {
-			return fmt.Errorf("these still change: %v", moving)
-		}
-		return nil
+		in, err = live.Rest(ctx, b.client, b.gates)
+		return err
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return in
-}
-
-func inStrictQueue(in *inputs.Inputs, w *kueue.Workload) bool {
-	lq := in.LocalQueue(w.Namespace, string(w.Spec.QueueName))
-	if lq == nil {
-		return false
-	}
-	cq := in.ClusterQueue(string(lq.Spec.ClusterQueue))
-	return cq != nil && cq.Spec.QueueingStrategy == kueue.StrictFIFO
 }
 
 // change returns the state and the change of a scenario for the simulation, and makes it in the cluster.
@@ -348,7 +317,7 @@ func (b *bench) as(ctx context.Context, m maker, r *simulate.Report) error {
 			return err
 		}
 		have := "waits"
-		if evicted, _ := conditionOf(w, kueue.WorkloadEvicted); quotaOf(w).status == "True" && evicted != "True" && len(w.Status.UnhealthyNodes) == 0 {
+		if live.QuotaOf(w).Status == "True" && live.ConditionOf(w, kueue.WorkloadEvicted).Status != "True" && len(w.Status.UnhealthyNodes) == 0 {
 			have = strings.TrimSpace("runs " + strings.Join(nodesOf(w), " "))
 		}
 		if have != want[name] {

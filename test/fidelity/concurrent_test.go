@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
+	"github.com/hyperpod-cli/hyperpod/test/live"
 )
 
 // variantJob is a job, the verdict on it, its flavor in the end and the job that it preempts. With grown, flavor f gets 8 more
@@ -183,7 +184,7 @@ func (b *bench) asFamily(ctx context.Context, m maker, j job, flavor, evicts str
 	}
 	evaluated := 0
 	for _, v := range list.Items {
-		if concurrentadmission.GetParentWorkloadName(v) == w.Name && quotaOf(v).status != "" {
+		if concurrentadmission.GetParentWorkloadName(v) == w.Name && live.QuotaOf(v).Status != "" {
 			evaluated++
 		}
 	}

@@ -1,41 +1,19 @@
 package fidelity
 
 import (
-	"fmt"
 	"testing"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/test/live"
 )
-
-// condition is what Kueue wrote about the quota of a workload; empty if it wrote nothing.
-type condition struct{ status, reason string }
-
-func quotaOf(w *kueue.Workload) condition {
-	status, reason := conditionOf(w, kueue.WorkloadQuotaReserved)
-	return condition{status, reason}
-}
-
-// evaluated reports that Kueue has tried the workload and wrote the result. PendingEvaluation is written before that.
-func (c condition) evaluated() bool {
-	return c.status != "" && c.reason != kueue.WorkloadQuotaReservedReasonPendingEvaluation
-}
-
-// settled returns an error while Kueue can still evaluate a workload of a queue. It never reaches a workload of a strict
-// queue behind another one.
-func (c condition) settled(strict, behind bool) error {
-	if !c.evaluated() && !(strict && behind) {
-		return fmt.Errorf("QuotaReserved is %q %q", c.status, c.reason)
-	}
-	return nil
-}
 
 // unlessUnwritten returns what to compare with a verdict: what Kueue wrote. If Kueue writes nothing in this scenario, and
 // had its chance (passedOver), its silence means that the workload waits; silence has no reason to compare.
-func (c condition) unlessUnwritten(d admission.Decision, unwritten bool) condition {
-	if unwritten && !c.evaluated() {
-		return condition{"False", d.Reason}
+func unlessUnwritten(c live.Condition, d admission.Decision, unwritten bool) live.Condition {
+	if unwritten && !c.Evaluated() {
+		return live.Condition{Status: "False", Reason: d.Reason}
 	}
 	return c
 }
@@ -51,51 +29,24 @@ func (m maker) behind(j job, waits func(job) bool) bool {
 	return false
 }
 
-// TestSettled: only a workload of a strict queue behind another may stay without a word from Kueue.
-func TestSettled(t *testing.T) {
-	empty, pending := condition{}, condition{"False", kueue.WorkloadQuotaReservedReasonPendingEvaluation}
-	word, admitted := condition{"False", "InsufficientQuota"}, condition{"True", "QuotaReserved"}
-	for _, c := range []struct {
-		condition      condition
-		strict, behind bool
-		want           bool
-	}{
-		{empty, false, false, false},
-		{empty, false, true, false},
-		{empty, true, false, false},
-		{empty, true, true, true},
-		{pending, false, false, false},
-		{pending, false, true, false},
-		{pending, true, false, false},
-		{pending, true, true, true},
-		{word, false, false, true},
-		{word, true, true, true},
-		{admitted, false, false, true},
-	} {
-		if got := c.condition.settled(c.strict, c.behind) == nil; got != c.want {
-			t.Errorf("%q, strict %v, behind %v: settled %v", c.condition, c.strict, c.behind, got)
-		}
-	}
-}
-
 // TestUnlessUnwritten: silence agrees with a verdict only in a scenario in which Kueue writes nothing, and never with
 // an admission.
 func TestUnlessUnwritten(t *testing.T) {
 	waits := admission.Decision{Reason: "InsufficientQuota"}
-	empty, pending := condition{}, condition{"False", kueue.WorkloadQuotaReservedReasonPendingEvaluation}
+	empty, pending := live.Condition{}, live.Condition{Status: "False", Reason: kueue.WorkloadQuotaReservedReasonPendingEvaluation}
 	for _, c := range []struct {
-		condition condition
+		condition live.Condition
 		unwritten bool
-		want      condition
+		want      live.Condition
 	}{
 		{empty, false, empty},
 		{pending, false, pending},
-		{empty, true, condition{"False", "InsufficientQuota"}},
-		{pending, true, condition{"False", "InsufficientQuota"}},
-		{condition{"False", "FlavorMismatch"}, true, condition{"False", "FlavorMismatch"}},
-		{condition{"True", "QuotaReserved"}, true, condition{"True", "QuotaReserved"}},
+		{empty, true, live.Condition{Status: "False", Reason: "InsufficientQuota"}},
+		{pending, true, live.Condition{Status: "False", Reason: "InsufficientQuota"}},
+		{live.Condition{Status: "False", Reason: "FlavorMismatch"}, true, live.Condition{Status: "False", Reason: "FlavorMismatch"}},
+		{live.Condition{Status: "True", Reason: "QuotaReserved"}, true, live.Condition{Status: "True", Reason: "QuotaReserved"}},
 	} {
-		if got := c.condition.unlessUnwritten(waits, c.unwritten); got != c.want {
+		if got := unlessUnwritten(c.condition, waits, c.unwritten); got != c.want {
 			t.Errorf("%q, unwritten %v: %q, not %q", c.condition, c.unwritten, got, c.want)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
+	"github.com/hyperpod-cli/hyperpod/test/live"
 )
 
 // Kueue says in the conditions why, as finely as it knows, and looks at every
@@ -267,15 +268,6 @@ func (b *bench) get(m maker, j job) (*kueue.Workload, error) {
 	return objs[0].(*kueue.Workload), nil
 }
 
-func conditionOf(w *kueue.Workload, kind string) (status, reason string) {
-	for _, c := range w.Status.Conditions {
-		if c.Type == kind {
-			return string(c.Status), c.Reason
-		}
-	}
-	return "", ""
-}
-
 // submitted waits until Kueue has evaluated a workload, or the workload is behind another one that holds the queue: the
 // queue is strict, or the other one waits for evictions. rest is stricter afterwards.
 func (b *bench) submitted(m maker, j job) error {
@@ -283,7 +275,7 @@ func (b *bench) submitted(m maker, j job) error {
 	defer cancel()
 	return b.bed.WaitFor(ctx, m.at(j.team)+"/"+j.name+" to be evaluated", func(context.Context) error {
 		w, err := b.get(m, j)
-		if err != nil || quotaOf(w).evaluated() {
+		if err != nil || live.QuotaOf(w).Evaluated() {
 			return err
 		}
 		for _, other := range m.running {
@@ -291,7 +283,7 @@ func (b *bench) submitted(m maker, j job) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("QuotaReserved is %q", quotaOf(w))
+		return fmt.Errorf("QuotaReserved is %q", live.QuotaOf(w))
 	})
 }
 
@@ -304,7 +296,7 @@ func (b *bench) evaluated(m maker, j job) error {
 		if err != nil {
 			return err
 		}
-		return quotaOf(w).settled(false, false)
+		return live.QuotaOf(w).Settled(false, false)
 	})
 }
 
@@ -316,7 +308,7 @@ func (m maker) strict(j job) bool {
 func (b *bench) waits(m maker) func(job) bool {
 	return func(j job) bool {
 		w, err := b.get(m, j)
-		return err == nil && quotaOf(w).status == "False"
+		return err == nil && live.QuotaOf(w).Status == "False"
 	}
 }
 
@@ -335,13 +327,13 @@ func (b *bench) rest(m maker) error {
 			if err != nil {
 				return err
 			}
-			if evicted, _ := conditionOf(w, kueue.WorkloadEvicted); evicted == "True" {
+			if live.ConditionOf(w, kueue.WorkloadEvicted).Status == "True" {
 				quiet = 0
 				_ = b.client.Delete(ctx, kinds.Workload.WithVersion(m.version), m.at(j.team), j.name, kube.DeleteOptions{})
 				return fmt.Errorf("%s/%s was evicted", w.Namespace, w.Name)
 			}
-			err = quotaOf(w).settled(m.strict(j), m.behind(j, b.waits(m)))
-			if err == nil && quotaOf(w).reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads {
+			err = live.QuotaOf(w).Settled(m.strict(j), m.behind(j, b.waits(m)))
+			if err == nil && live.QuotaOf(w).Reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads {
 				err = errors.New("it waits for evictions")
 			}
 			if err != nil {
@@ -446,8 +438,8 @@ func (b *bench) compare(m maker, d admission.Decision) error {
 		if err != nil {
 			return err
 		}
-		if on, why := conditionOf(r, kueue.WorkloadPreempted); on == "True" {
-			evicted = append(evicted, r.Namespace+"/"+r.Name+" "+why)
+		if c := live.ConditionOf(r, kueue.WorkloadPreempted); c.Status == "True" {
+			evicted = append(evicted, r.Namespace+"/"+r.Name+" "+c.Reason)
 		}
 	}
 	slices.Sort(evicted)
@@ -455,8 +447,8 @@ func (b *bench) compare(m maker, d admission.Decision) error {
 	if want == "" {
 		want = "False"
 	}
-	wrote := quotaOf(w).unlessUnwritten(d, b.unwritten(m, d))
-	status, reason := wrote.status, wrote.reason
+	wrote := unlessUnwritten(live.QuotaOf(w), d, b.unwritten(m, d))
+	status, reason := wrote.Status, wrote.Reason
 	switch {
 	case status != want:
 		return fmt.Errorf("Kueue: QuotaReserved=%s %s; evicted %v", status, reason, evicted)

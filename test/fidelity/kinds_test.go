@@ -21,6 +21,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
+	"github.com/hyperpod-cli/hyperpod/test/live"
 )
 
 // situation is a ClusterQueue in which jobs of every kind are submitted.
@@ -194,9 +195,9 @@ func (b *bench) judgeKind(t *testing.T, s of, v *check.Verdict) {
 			return err
 		}
 		for _, f := range fillers {
-			if on, why := conditionOf(f, kueue.WorkloadPreempted); on == "True" {
+			if c := live.ConditionOf(f, kueue.WorkloadPreempted); c.Status == "True" {
 				// Nothing ends the pods of a Workload without a job, so that its quota is not freed.
-				evicted[f.Name+" "+why] = true
+				evicted[f.Name+" "+c.Reason] = true
 				_ = b.client.Delete(ctx, kinds.Workload, f.Namespace, f.Name, kube.DeleteOptions{})
 				return fmt.Errorf("%s was preempted", f.Name)
 			}
@@ -213,8 +214,8 @@ func (b *bench) judgeKind(t *testing.T, s of, v *check.Verdict) {
 func described(list []*kueue.Workload) string {
 	var out []string
 	for _, w := range list {
-		status, reason := conditionOf(w, kueue.WorkloadQuotaReserved)
-		text := fmt.Sprintf("%s (%s %s", w.Name, status, reason)
+		c := live.QuotaOf(w)
+		text := fmt.Sprintf("%s (%s %s", w.Name, c.Status, c.Reason)
 		for _, ps := range w.Spec.PodSets {
 			text += fmt.Sprintf(" %s:%d", ps.Name, ps.Count)
 			for _, c := range ps.Template.Spec.Containers {
@@ -248,13 +249,13 @@ func (s of) compareKind(made []*kueue.Workload, evicted []string, v *check.Verdi
 	}
 	reserved := int64(0)
 	for _, w := range made {
-		switch c := quotaOf(w); {
-		case c.status == "True":
+		switch c := live.QuotaOf(w); {
+		case c.Status == "True":
 			reserved++
-		case !c.evaluated():
+		case !c.Evaluated():
 			return fmt.Errorf("%s is not evaluated", w.Name)
-		case v.Groups == nil && c.reason != v.Reason:
-			return fmt.Errorf("Kueue's reason is %s", c.reason)
+		case v.Groups == nil && c.Reason != v.Reason:
+			return fmt.Errorf("Kueue's reason is %s", c.Reason)
 		}
 	}
 	if reserved != want {

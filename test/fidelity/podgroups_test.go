@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
+	"github.com/hyperpod-cli/hyperpod/test/live"
 )
 
 // podGroups are groups of pods: the size that each pod names, and the fault that the verdict must have.
@@ -203,7 +204,7 @@ func (b *bench) joined(ctx context.Context, s of, fault string) error {
 	if err != nil {
 		return err
 	}
-	if len(made) != 1 || quotaOf(made[0]).status != "True" {
+	if len(made) != 1 || live.QuotaOf(made[0]).Status != "True" {
 		return fmt.Errorf("the group has %s", described(made))
 	}
 	var pod corev1.Pod
@@ -257,7 +258,7 @@ func (b *bench) asGroup(ctx context.Context, s of, fault string) error {
 		}
 	default:
 		want = min(want, whole.Pods)
-		if len(made) != 1 || quotaOf(made[0]).status != "True" || total(made[0]) != whole.Pods {
+		if len(made) != 1 || live.QuotaOf(made[0]).Status != "True" || total(made[0]) != whole.Pods {
 			return fmt.Errorf("Kueue made %s", described(made))
 		}
 	}

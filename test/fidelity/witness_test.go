@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/test/live"
 )
 
 // passedOver waits until Kueue has demonstrably had its chance with a workload
@@ -34,8 +33,8 @@ func (b *bench) passedOver(m maker, j job) error {
 		if err != nil {
 			return err
 		}
-		if status, reason := conditionOf(w, kueue.WorkloadQuotaReserved); status != "True" {
-			return fmt.Errorf("QuotaReserved is %q %q", status, reason)
+		if c := live.QuotaOf(w); c.Status != "True" {
+			return fmt.Errorf("QuotaReserved is %q %q", c.Status, c.Reason)
 		}
 		return nil
 	})
@@ -64,7 +63,7 @@ func (b *bench) queued(m maker, j job) error {
 			if err != nil {
 				return err
 			}
-			if status, _ := conditionOf(w, kueue.WorkloadQuotaReserved); status != "True" {
+			if c := live.QuotaOf(w); c.Status != "True" {
 				want++
 			}
 		}

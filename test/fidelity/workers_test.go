@@ -21,6 +21,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
+	"github.com/hyperpod-cli/hyperpod/test/live"
 )
 
 // sent is a job that MultiKueue sends to worker clusters.
@@ -228,10 +229,10 @@ func (b *bench) asWorkers(ctx context.Context, workers map[string]*bench, s sent
 	if err != nil {
 		return err
 	}
-	if quotaOf(local).status != "True" {
-		return fmt.Errorf("it has no quota: %+v", quotaOf(local))
+	if live.QuotaOf(local).Status != "True" {
+		return fmt.Errorf("it has no quota: %+v", live.QuotaOf(local))
 	}
-	admitted, _ := conditionOf(local, kueue.WorkloadAdmitted)
+	admitted := live.ConditionOf(local, kueue.WorkloadAdmitted).Status
 	if v.Verdict == check.Admitted {
 		var names []string
 		for _, w := range v.AdmittedBy() {
@@ -251,8 +252,8 @@ func (b *bench) asWorkers(ctx context.Context, workers map[string]*bench, s sent
 		if err := there.bed.Get(ctx, kinds.Workload.Path(local.Namespace, local.Name), &copied); err != nil {
 			return fmt.Errorf("on %s: %w", w.Name, err)
 		}
-		if status, reason := conditionOf(&copied, kueue.WorkloadQuotaReserved); status != "False" || reason != w.Reason {
-			return fmt.Errorf("on %s: QuotaReserved is %q %s, want %s", w.Name, status, reason, w.Reason)
+		if c := live.QuotaOf(&copied); c.Status != "False" || c.Reason != w.Reason {
+			return fmt.Errorf("on %s: QuotaReserved is %q %s, want %s", w.Name, c.Status, c.Reason, w.Reason)
 		}
 	}
 	if admitted == "True" {
