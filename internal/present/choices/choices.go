@@ -40,7 +40,7 @@ func text(n discovery.Note) string {
 	case discovery.NoPriority:
 		return "priority not set: the job ranks lowest"
 	case discovery.PriorityUnchecked:
-		return "priority class " + n.Name + " is not checked: " + unread(n, "workloadpriorityclasses")
+		return "priority class " + n.Name + " is not checked, so this must be its full name: " + unread(n, "workloadpriorityclasses")
 	case discovery.PriorityNoKueue:
 		return "priority class " + n.Name + " has no effect: this cluster has no Kueue"
 	}

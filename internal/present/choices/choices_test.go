@@ -36,7 +36,7 @@ func TestTexts(t *testing.T) {
 		"no queue: namespace team has several (set --queue-name NAME: a, b, c, d, e, f, g, h and 2 more)",
 		"no queue: this cluster has no Kueue",
 		"priority not set: the job ranks lowest",
-		"priority class urgent is not checked: no permission to list workloadpriorityclasses",
+		"priority class urgent is not checked, so this must be its full name: no permission to list workloadpriorityclasses",
 		"priority class urgent has no effect: this cluster has no Kueue",
 	}
 	for i, got := range choices.Texts(in) {
