@@ -40,30 +40,6 @@ func (w *world) jobs(ctx context.Context, more ...string) ([]jobRow, error) {
 	return list.Jobs, err
 }
 
-// kept reports a job that does not do what its dry run said.
-func (w *world) kept(ctx context.Context, key, promised string) error {
-	list, err := w.jobs(ctx)
-	if err != nil {
-		return err
-	}
-	at := slices.IndexFunc(list, func(j jobRow) bool { return j.key() == key })
-	if at < 0 {
-		return fmt.Errorf("job %s was started and is not listed", key)
-	}
-	started := slices.Contains([]string{"Starting", "Running"}, list[at].State)
-	switch promised {
-	case "Admitted":
-		if !started {
-			return fmt.Errorf("the dry run of %s said Admitted; it is %s", key, list[at].State)
-		}
-	case "Waits", "Never":
-		if started {
-			return fmt.Errorf("the dry run of %s said %s; it is %s", key, promised, list[at].State)
-		}
-	}
-	return nil
-}
-
 // flavor is quota of a team in one flavor.
 type flavor struct {
 	Flavor                           string
@@ -78,11 +54,11 @@ func (w *world) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(w.checkJobs(list), w.checkQuota(ctx), w.checkQueues(ctx, list), w.checkSnapshot(ctx, list))
+	return errors.Join(w.checkJobs(ctx, list), w.checkQuota(ctx), w.checkQueues(ctx, list), w.checkSnapshot(ctx, list))
 }
 
 // checkJobs: each job is listed once, with one state, and no job is lost or invented.
-func (w *world) checkJobs(list []jobRow) error {
+func (w *world) checkJobs(ctx context.Context, list []jobRow) error {
 	seen := map[string]bool{}
 	for _, j := range list {
 		switch {
@@ -94,11 +70,18 @@ func (w *world) checkJobs(list []jobRow) error {
 			return fmt.Errorf("job %s was not started, or was cancelled", j.key())
 		}
 		seen[j.key()] = true
+		w.seen["job "+j.State]++
 	}
 	for key := range w.present {
-		if !seen[key] {
-			return fmt.Errorf("job %s is lost", key)
+		if seen[key] {
+			continue
 		}
+		namespace, name, _ := strings.Cut(key, "/")
+		if removed, err := w.removed(ctx, namespace, name); !removed {
+			return errors.Join(err, fmt.Errorf("job %s is lost", key))
+		}
+		w.seen["job removed"]++
+		delete(w.present, key)
 	}
 	return nil
 }
@@ -128,6 +111,9 @@ func (w *world) checkQuota(ctx context.Context) error {
 			what := fmt.Sprintf("%s of %s, %s", q.Resource, q.Team, f.Flavor)
 			before := w.reserved[what]
 			w.reserved[what] = f.Reserved
+			if f.Borrowed > 0 {
+				w.seen["borrowed"]++
+			}
 			switch {
 			case f.Limit != nil && f.Reserved > max(*f.Limit, before):
 				return fmt.Errorf("%s: %d reserved, and the limit is %d", what, f.Reserved, *f.Limit)
@@ -163,9 +149,13 @@ func (w *world) checkQueues(ctx context.Context, list []jobRow) error {
 	state := map[string]string{}
 	for _, j := range list {
 		state[j.key()] = j.State
+		if group, ok := strings.CutSuffix(j.key(), "-0"); ok { // the queue has the group, the list its pods
+			state[group] = j.State
+		}
 	}
 	positions := map[string][]int{}
 	for _, q := range doc.Pending {
+		w.seen["position"]++
 		positions[q.ClusterQueue] = append(positions[q.ClusterQueue], q.Position)
 		if s := state[q.Namespace+"/"+q.Name]; s != "Pending" && s != "Preempted" {
 			return fmt.Errorf("job %s/%s is in the queue, and %q", q.Namespace, q.Name, s)
@@ -185,7 +175,7 @@ func (w *world) checkQueues(ctx context.Context, list []jobRow) error {
 // checkSnapshot: a snapshot gives the answers of its cluster.
 func (w *world) checkSnapshot(ctx context.Context, list []jobRow) error {
 	file := filepath.Join(w.dir, "snapshot.json")
-	if code, _, stderr := w.run(ctx, users[0], "save-snapshot", file, "--force"); code != errs.OK {
+	if code, _, stderr := w.run(ctx, administrator, "save-snapshot", file, "--force"); code != errs.OK {
 		return fmt.Errorf("save-snapshot: exit code %d: %s", code, stderr)
 	}
 	saved, err := w.jobs(ctx, "--snapshot", file)
@@ -196,11 +186,13 @@ func (w *world) checkSnapshot(ctx context.Context, list []jobRow) error {
 		return fmt.Errorf("the snapshot lists %v, its cluster %v", saved, list)
 	}
 	for _, line := range []string{"get-quota -o json", "get-queue --no-eta -o json"} {
-		var live, from any
+		var live, from map[string]any
 		args := strings.Fields(line)
 		if err := errors.Join(w.read(ctx, &live, args...), w.read(ctx, &from, append(args, "--snapshot", file)...)); err != nil {
 			return err
 		}
+		delete(live, "Time") // of the reading
+		delete(from, "Time")
 		a, _ := json.Marshal(live)
 		b, _ := json.Marshal(from)
 		if string(a) != string(b) {
@@ -223,8 +215,7 @@ func (w *world) watched(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, 30*time.Second)
 	defer stop()
 	lines := &events{state: map[string]string{}, want: want, reached: stop}
-	env := map[string]string{"HOME": w.dir, "USER": users[0], "TZ": "UTC", "HYPERPOD_SANDBOX": scenario}
-	now := w.now
+	env, now := w.env(administrator), w.now()
 	f := &factory.Factory{IO: &output.IO{In: strings.NewReader(""), Out: lines, Err: &strings.Builder{}}, Env: func(name string) string { return env[name] },
 		Now: func() time.Time { return now }, Version: "v0.0.0-test"}
 	cli.Run(ctx, f, []string{"list-jobs", "-A", "--watch", "-o", "json"})
