@@ -146,7 +146,7 @@ func (w *world) stuck(ctx context.Context, s step) (bool, error) {
 
 // steps makes a sequence. The name of a job tells its kind. Some commands are about the jobs of other teams.
 func (p *controlPlane) steps(r *rand.Rand, n int) []step {
-	job := func() string { return fmt.Sprintf("%s%d", pick(r, []string{"j", "j", "b", "g"}), r.IntN(4)) }
+	job := func() string { return fmt.Sprintf("%s%d", pick(r, []string{"j", "j", "b", "g"}), r.IntN(2)) }
 	var out []step
 	for range n {
 		at := r.IntN(len(teams))
