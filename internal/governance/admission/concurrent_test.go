@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -312,9 +313,18 @@ func TestFamiliesOfSlices(t *testing.T) {
 	}
 }
 
-// TestFamiliesNotFollowed: Kueue itself does not settle two things.
+// TestFamiliesNotFollowed: Kueue itself does not settle two things, and claims were not compared.
 func TestFamiliesNotFollowed(t *testing.T) {
 	ctx := context.Background()
+	t.Run("resource claims", func(t *testing.T) {
+		f := newFixture().team("a", "", "8", policy(kueue.ConcurrentAdmissionRetainFirstAdmission, ""))
+		asks := f.job("a", "job-x", 1, func(w *kueue.Workload) {
+			w.Spec.PodSets[0].Template.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr.To("one")}}
+		})
+		if d := probe(t, f.engine(t, Config{Gates: concurrentOn}), asks); !slices.Contains(d.NotModelled, NotModelledConcurrent) {
+			t.Errorf("%s %v", d.Outcome, d.NotModelled)
+		}
+	})
 	t.Run("other numbers of pods", func(t *testing.T) {
 		f := flavored(newFixture(), "spare").team("a", "", "8", offers("spare"), policy(kueue.ConcurrentAdmissionRetainFirstAdmission, ""))
 		asks := f.job("a", "job-x", 9)

@@ -209,6 +209,9 @@ func (e *Engine) unsureVariants(w *kueue.Workload, cq *kueue.ClusterQueue) bool 
 	case !variantsOn():
 		return e.byUse == nil
 	}
+	if slices.ContainsFunc(w.Spec.PodSets, func(ps kueue.PodSet) bool { return len(ps.Template.Spec.ResourceClaims) > 0 }) {
+		return true // not compared with Kueue yet
+	}
 	// Kueue changes the numbers of pods of an elastic job, and not those of its variants.
 	p := e.parentOf(w)
 	return p != nil && !workload.ExtractPodSetCountsFromWorkload(p).EqualTo(workload.ExtractPodSetCountsFromWorkload(w))
