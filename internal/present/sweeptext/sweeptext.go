@@ -41,7 +41,7 @@ type Document struct {
 	// --max-parallel keeps back. Neither are among Jobs.
 	Existing, Postponed int
 	// ExistingWait is the number of existing jobs that wait. It is counted where all exist.
-	ExistingWait int `json:",omitempty"`
+	ExistingWait int
 	Jobs         []Job
 	// Holds is what the team holds of the requested resources, where the quota may not be read.
 	Holds []check.Amount `json:"-"`
