@@ -140,35 +140,34 @@ func (r *run) checkSeries(ctx context.Context, s *series, all, missing []*swept)
 			waiting++
 		}
 	}
+	var read admissioncheck.Creators
 	var answer *sweepAnswer
 	if len(now) == 0 {
 		answer = &sweepAnswer{sweeptext.Existing(sweeptext.Of{Sweep: s.name, File: s.manifest}, len(exist), waiting, in.Taken), nil}
 	} else if answer, err = r.judgeAll(ctx, s, in, now, func(i int) check.Request {
 		one := found[min(i, len(found)-1)]
 		return check.Request{
-			Remedies: true, Assume: r.options.Assume, Found: one.found, Steps: one.steps,
+			Remedies: true, AllHolders: r.options.AllHolders, Assume: r.options.Assume, Found: one.found, Steps: one.steps,
 			Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
-				return admissioncheck.Deadlines(ctx, c, in, nil)
+				return admissioncheck.Deadlines(ctx, c, in, &read)
 			},
 		}
 	}, len(exist), len(missing)-len(now), nil); err != nil {
 		return err
 	}
-	for _, v := range answer.verdicts {
-		if s := v.Lost(); s != nil {
-			f.Notef("note: %s", s.Message)
+	if len(exist) == 0 && len(answer.verdicts) == 1 && s.manifest != "" && format.IsTable() { // a pod group and no other job
+		v := answer.verdicts[0]
+		admissioncheck.Owners(ctx, c, v, &read)
+		err = admissioncheck.Print(f, format, v, func() string { return verdict.Text(v, f.IO.Width, words.Age) }, v.Job.Name)
+	} else {
+		for _, v := range answer.verdicts {
+			if s := v.Lost(); s != nil {
+				f.Notef("note: %s", s.Message)
+			}
 		}
+		err = r.printSweep(answer, format)
 	}
-	if format.IsTable() {
-		if err := r.printSweep(answer.Document); err != nil {
-			return err
-		}
-	} else if err := output.Print(f.IO, format, answer.Document, answer.Table, func() (names []string) {
-		for _, j := range answer.Jobs {
-			names = append(names, j.Name)
-		}
-		return names
-	}); err != nil {
+	if err != nil {
 		return err
 	}
 	if code := answer.Exit(); code != errs.OK {
@@ -202,9 +201,17 @@ func (r *run) examine(ctx context.Context, s *series, j *swept) (out examined) {
 	return out
 }
 
-// printSweep prints the answer as a page.
-func (r *run) printSweep(d *sweeptext.Document) error {
-	io := r.factory.IO
+// printSweep prints the answer, as a page in place of a table.
+func (r *run) printSweep(answer *sweepAnswer, format output.Format) error {
+	io, d := r.factory.IO, answer.Document
+	if !format.IsTable() {
+		return output.Print(io, format, d, d.Table, func() (names []string) {
+			for _, j := range d.Jobs {
+				names = append(names, j.Name)
+			}
+			return names
+		})
+	}
 	word, rest, _ := strings.Cut(d.Headline(), " ")
 	style := map[check.Outcome]output.Style{check.Admitted: output.Good, check.Waits: output.Warn, check.Never: output.Bad, check.Unknown: output.Warn}[d.Verdict]
 	if _, err := fmt.Fprintf(io.Out, "%s %s\n", io.Paint(style, word), output.Safe(rest)); err != nil {

@@ -17,7 +17,7 @@ import (
 // Together returns the verdicts on jobs that are submitted one after another: each finds
 // those before it in its queue, or with their quota and on their nodes. The checker's
 // cluster then has all of them. The first and the last job that wait for quota get an
-// estimate where the requests ask for remedies; nobody gets remedies. more is asked before
+// estimate where the requests ask for remedies; only a single job gets remedies. more is asked before
 // each job but the first, and before an estimate: where it returns false, the verdicts end,
 // and there are no estimates. nil means all jobs.
 func (c *Checker) Together(ctx context.Context, requests []Request, more func() bool) ([]*Verdict, error) {
@@ -32,7 +32,7 @@ func (c *Checker) Together(ctx context.Context, requests []Request, more func() 
 			return out, nil
 		}
 		alone := r
-		alone.Remedies = false
+		alone.Remedies = r.Remedies && len(requests) == 1
 		v, err := c.Check(ctx, alone)
 		if err != nil {
 			return nil, err
@@ -48,6 +48,9 @@ func (c *Checker) Together(ctx context.Context, requests []Request, more func() 
 		}
 	}
 	for n, i := range waiting {
+		if len(requests) == 1 {
+			break // it has its estimate
+		}
 		if n > 0 && n < len(waiting)-1 || !requests[i].Remedies || more != nil && !more() {
 			continue
 		}

@@ -175,7 +175,14 @@ func change(v *check.Verdict, r *remedy.Remedy) string {
 	case v.Existing == nil && r.Flag != "":
 		return "with " + r.Flag
 	case r.Code == remedy.FewerNodes && r.PodSet != "":
-		return "with " + words.Count(int(r.Nodes), "pod", "pods") + " of " + r.PodSet
+		pods := words.Count(int(r.Nodes), "pod", "pods")
+		switch name := podSetName(v, r.PodSet); {
+		case name != "":
+			return "with " + pods + " of " + name
+		case len(v.Job.PodSets) > 1:
+			return "with " + pods + " of one role"
+		}
+		return "with a pod group of " + pods
 	case r.Code == remedy.FewerNodes:
 		return "with " + words.Count(int(r.Nodes), "node", "nodes")
 	case r.Code == remedy.HigherPriority:
