@@ -36,7 +36,7 @@ func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, 
 	if list == nil {
 		list = []map[string]any{r.Object}
 	}
-	there, err := c.existing(r.Namespace, group.Name, list)
+	there, err := inputs.PodsOfGroup(c.In.Pods, r.Namespace, group.Name, list)
 	if err != nil {
 		return nil, err
 	}
@@ -137,25 +137,6 @@ func join(w *kueue.Workload, there, added []map[string]any, classes admission.Lo
 		}
 	}
 	return code, pod, nil
-}
-
-// existing returns the pods of a group that exist and can still run, without those that a list replaces.
-func (c *Checker) existing(namespace, group string, list []map[string]any) (out []map[string]any, err error) {
-	for _, p := range c.In.Pods {
-		if p.Labels[kinds.PodGroupName] != group || p.Namespace != namespace ||
-			p.DeletionTimestamp != nil && p.Spec.NodeName == "" ||
-			slices.ContainsFunc(list, func(o map[string]any) bool { return kinds.Text(o, "metadata", "name") == p.Name }) {
-			continue
-		}
-		p = p.DeepCopy()
-		p.APIVersion, p.Kind = kinds.PodKind.GroupVersion(), kinds.PodKind.Kind
-		o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(p)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, o)
-	}
-	return out, nil
 }
 
 // asSubmitted returns the pods of a list with the namespace, the queue and the requests that they will have.

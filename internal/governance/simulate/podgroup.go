@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -30,7 +30,7 @@ func (a *applied) podGroup(ctx context.Context, c Change, first *kueue.Workload,
 	group, _ := kinds.PodGroupOf(added[0])
 	pods := added
 	if !slices.ContainsFunc(all[*kueue.Workload](a.World), func(w *kueue.Workload) bool { return w.Namespace == first.Namespace && w.Name == group.Name }) {
-		there, err := a.podsOf(first.Namespace, group.Name)
+		there, err := inputs.PodsOfGroup(all[*corev1.Pod](a.World), first.Namespace, group.Name, nil)
 		if err != nil {
 			return nil, &Error{Code: InvalidJob, Change: c, Err: err}
 		}
@@ -58,21 +58,4 @@ func (a *applied) podGroup(ctx context.Context, c Change, first *kueue.Workload,
 		return nil, &Error{Code: InvalidJob, Change: c, Err: err}
 	}
 	return w, nil
-}
-
-// podsOf returns the pods of a group that exist.
-func (a *applied) podsOf(namespace, group string) (out []map[string]any, err error) {
-	for _, p := range all[*corev1.Pod](a.World) {
-		if p.Namespace != namespace || p.Labels[kinds.PodGroupName] != group || p.DeletionTimestamp != nil && p.Spec.NodeName == "" {
-			continue
-		}
-		p = p.DeepCopy()
-		p.APIVersion, p.Kind = kinds.PodKind.GroupVersion(), kinds.PodKind.Kind
-		o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(p)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, o)
-	}
-	return out, nil
 }
