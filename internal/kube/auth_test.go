@@ -22,7 +22,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -290,16 +289,19 @@ func TestCredentialPluginTroubles(t *testing.T) {
 	}
 }
 
+// fewBytes is the limit of a plugin in these tests: client-go decodes all that a plugin printed, in many times its memory.
+const fewBytes = 16 << 20
+
 func TestCredentialPluginPrintsTooMuch(t *testing.T) {
 	cluster := secureServer(t, func(http.ResponseWriter, *http.Request) { t.Error("a request without credentials was sent") })
-	ended := filepath.Join(t.TempDir(), "ended")
-	script := fmt.Sprintf("head -c %d /dev/zero\ntouch %q", 4*bounded.Library, ended)
+	script := fmt.Sprintf("head -c %d /dev/zero", 4*fewBytes)
 	c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
+	c.rt.(*abandoning).most = fewBytes
 	for range 2 { // nothing waits for the plugin again
 		_, err := getItem(c)
-		mustSay(t, err, errs.Denied, `get-token" printed more than 64 MiB`, "run the plugin by hand")
+		mustSay(t, err, errs.Denied, `get-token" printed more than 16 MiB`, "run the plugin by hand")
 	}
-	waitFor(ended)
+	waitForAbandoned(c)
 }
 
 // A plugin that renews credentials has a limit too, also where the server has refused the old ones.
@@ -307,8 +309,8 @@ func TestCredentialPluginPrintsTooMuchLater(t *testing.T) {
 	for name, end := range map[string]string{"refused": "", "expired": `,"expirationTimestamp":"2020-01-01T00:00:00Z"`} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			script := fmt.Sprintf("if [ -e %[1]q/first ]; then head -c %[2]d /dev/zero; touch %[1]q/ended; exit; fi\ntouch %[1]q/first\n"+
-				`echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"x"%[3]s}}'`, dir, 4*bounded.Library, end)
+			script := fmt.Sprintf("if [ -e %[1]q/first ]; then head -c %[2]d /dev/zero; exit; fi\ntouch %[1]q/first\n"+
+				`echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"x"%[3]s}}'`, dir, 4*fewBytes, end)
 			requests := 0
 			cluster := secureServer(t, func(w http.ResponseWriter, r *http.Request) {
 				if requests++; requests > 1 {
@@ -318,27 +320,22 @@ func TestCredentialPluginPrintsTooMuchLater(t *testing.T) {
 				fmt.Fprint(w, object("a", "1", "1", 7))
 			})
 			c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
-			c.rt.(*abandoning).mostRenewed = bounded.Library
+			c.rt.(*abandoning).mostRenewed = fewBytes
 			if _, err := getItem(c); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
 				_, err := getItem(c)
-				mustSay(t, err, errs.Denied, `get-token" printed more than 64 MiB`)
+				mustSay(t, err, errs.Denied, `get-token" printed more than 16 MiB`)
 			}
-			waitFor(filepath.Join(dir, "ended"))
+			waitForAbandoned(c)
 		})
 	}
 }
 
-// waitFor waits until a file exists: the next tests start with a heap that does not grow.
-func waitFor(path string) {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
-	}
-}
+// waitForAbandoned waits until the requests of a client have read all that their plugins printed: the limit of the
+// next test is about the heap of the whole process.
+func waitForAbandoned(c *Client) { c.rt.(*abandoning).abandoned.Wait() }
 
 // Credentials that run out while the program runs are renewed once; credentials
 // that never worked are not tried again.

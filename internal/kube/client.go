@@ -113,7 +113,7 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	}
 	c := newClient(base, rt, o)
 	if cfg.ExecProvider != nil {
-		c.rt = &abandoning{RoundTripper: rt, c: c, mostRenewed: 4 * bounded.Library}
+		c.rt = &abandoning{RoundTripper: rt, c: c, most: bounded.Library, mostRenewed: 4 * bounded.Library}
 	}
 	c.config, c.given, c.signed = cfg, given, signed
 	return c, nil

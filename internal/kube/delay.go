@@ -94,10 +94,13 @@ func (d *delays) trace(ctx context.Context, wrote *atomic.Bool) context.Context 
 type abandoning struct {
 	http.RoundTripper
 	c *Client
-	// mostRenewed is the limit of a plugin that renews credentials: answers that are read meanwhile count too.
-	mostRenewed int64
+	// most is the limit of a plugin in bytes. mostRenewed is that of a plugin that renews credentials: answers that are
+	// read meanwhile count too.
+	most, mostRenewed int64
 	// spoilt is set when a plugin printed too much: the plugin may still print, and nothing waits for it again.
 	spoilt atomic.Pointer[bounded.TooLarge]
+	// abandoned are the requests that nothing waits for any more and that have not ended.
+	abandoned sync.WaitGroup
 }
 
 // pluginOutput is the error about a credential plugin that prints too much.
@@ -114,7 +117,7 @@ func (t *abandoning) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp *http.Response
 		err  error
 	}
-	g := guard{most: bounded.Library, exceeded: make(chan struct{})}
+	g := guard{most: t.most, exceeded: make(chan struct{})}
 	if t.c.worked.Load() {
 		g.most = t.mostRenewed
 	}
@@ -139,7 +142,9 @@ func (t *abandoning) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.spoilt.Store(e)
 		err = pluginOutput{e}
 	}
+	t.abandoned.Add(1)
 	crash.Go(func() {
+		defer t.abandoned.Done()
 		if r := <-done; r.resp != nil {
 			r.resp.Body.Close()
 		}
