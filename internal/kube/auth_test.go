@@ -290,7 +290,7 @@ func TestCredentialPluginTroubles(t *testing.T) {
 }
 
 // fewBytes is the limit of a plugin in these tests: client-go decodes all that a plugin printed, in many times its memory.
-const fewBytes = 16 << 20
+const fewBytes = 4 << 20
 
 func TestCredentialPluginPrintsTooMuch(t *testing.T) {
 	cluster := secureServer(t, func(http.ResponseWriter, *http.Request) { t.Error("a request without credentials was sent") })
@@ -299,7 +299,7 @@ func TestCredentialPluginPrintsTooMuch(t *testing.T) {
 	c.rt.(*abandoning).most = fewBytes
 	for range 2 { // nothing waits for the plugin again
 		_, err := getItem(c)
-		mustSay(t, err, errs.Denied, `get-token" printed more than 16 MiB`, "run the plugin by hand")
+		mustSay(t, err, errs.Denied, `get-token" printed more than 4 MiB`, "run the plugin by hand")
 	}
 	waitForAbandoned(c)
 }
@@ -326,7 +326,7 @@ func TestCredentialPluginPrintsTooMuchLater(t *testing.T) {
 			}
 			for range 2 {
 				_, err := getItem(c)
-				mustSay(t, err, errs.Denied, `get-token" printed more than 16 MiB`)
+				mustSay(t, err, errs.Denied, `get-token" printed more than 4 MiB`)
 			}
 			waitForAbandoned(c)
 		})
