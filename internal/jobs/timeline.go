@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/pattern"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -21,6 +22,7 @@ const (
 	Deactivated   Step = "Deactivated"
 	Evicted       Step = "Evicted" // for another reason than preemption
 	WasPreempted  Step = "Preempted"
+	Lost          Step = "Lost"    // its pods were deleted, and nothing makes them again
 	Stopped       Step = "Stopped" // its suspend field was set
 	Queued        Step = "Queued"
 	Waits         Step = "Waits"
@@ -31,7 +33,7 @@ const (
 	Ran           Step = "Running"
 )
 
-var stepOrder = []Step{Created, Finished, Deactivated, Evicted, WasPreempted, Stopped, Queued, Waits, QuotaReserved, Admitted, Resumed, Restarted, Ran}
+var stepOrder = []Step{Created, Finished, Deactivated, Evicted, WasPreempted, Lost, Stopped, Queued, Waits, QuotaReserved, Admitted, Resumed, Restarted, Ran}
 
 // Moment is one entry of a timeline.
 type Moment struct {
@@ -131,9 +133,13 @@ func (l *line) ofWorkload(w state.Workload) {
 		queue = w.Admission.ClusterQueue
 	}
 	preempted, _ := holds(w.Conditions, "Preempted")
+	lost := quota.Lost(&w)
 	for _, c := range w.Conditions {
 		m := Moment{Reason: c.Reason, Message: c.Message}
 		switch {
+		case lost && (c.Type == "QuotaReserved" || c.Type == "Requeued"):
+		case lost && c.Type == "WaitingForReplacementPods":
+			m.Step, m.Message = Lost, ""
 		case c.Type == "QuotaReserved" && c.Status == "False" && c.Message != "":
 			m.Step = Waits
 		case !c.True():

@@ -70,6 +70,11 @@ func TestTimeline(t *testing.T) {
 	if line[2].Message != "couldn't assign flavors to pod set worker: insufficient unused quota, 2 more needed" || line[3].Message != "Admitted by ClusterQueue cq" || line[3].Queue != "" {
 		t.Errorf("got %+v", line)
 	}
+	w = workload(t, "", conds("QuotaReserved=False:Pending@08 Evicted=True:Preempted@08 Requeued=True:Preempted@08 WaitingForReplacementPods=True:Preempted@08"))
+	w.Owners = []state.Owner{{Kind: "Pod"}}
+	if got := moments(TimelineOf(j, w, nil)); !strings.Contains(got, "08:00 Preempted Preempted\n08:00 Lost Preempted\n09:00") {
+		t.Errorf("pods that nothing makes again: %s", got)
+	}
 	if len(TimelineOf(j, nil, nil)) != 3 {
 		t.Errorf("without Kueue: %s", moments(TimelineOf(j, nil, nil)))
 	}

@@ -1,6 +1,9 @@
 package quota
 
 import (
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -23,7 +26,14 @@ func Holds(w *state.Workload) bool {
 
 // Waits reports whether a workload needs quota and has none.
 func Waits(w *state.Workload) bool {
-	return w.Active && !is(w, QuotaReserved) && !is(w, Finished)
+	return w.Active && !is(w, QuotaReserved) && !is(w, Finished) && !Lost(w)
+}
+
+// Lost reports the workload of pods without a controller that Kueue has evicted and deleted. It is in no queue until somebody
+// makes new pods (IsAdmissible in Kueue's pkg/workload, v0.19).
+func Lost(w *state.Workload) bool {
+	return !is(w, QuotaReserved) && is(w, "WaitingForReplacementPods") &&
+		!slices.ContainsFunc(w.Owners, func(o state.Owner) bool { return o.Kind != kinds.Pod.Kind })
 }
 
 // eachUse calls put for what every pod set of a workload with quota holds. Pods that

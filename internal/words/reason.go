@@ -7,6 +7,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
 
+// PodsGone says what becomes of the pods of a preempted job that have no controller, and JobLost what becomes of the job.
+const (
+	PodsGone = "its pods are deleted and nothing makes them again"
+	JobLost  = "it is lost: " + PodsGone
+)
+
 // PreemptionReason words the reason of Kueue's Preempted condition (pkg/util/api:
 // InClusterQueue, InCohortReclamation, InCohortFairSharing,
 // InCohortReclaimWhileBorrowing); any other word stays as it is.

@@ -97,13 +97,6 @@ func (w *world) asForetold(ctx context.Context, before, after map[string]bool) e
 	if err != nil || held == nil {
 		return err
 	}
-	for job := range before {
-		// Kueue deletes the pods of a group that it preempts. The simulation lets the group wait for quota again.
-		if _, name, _ := strings.Cut(job, "/"); isGroup(name) && !held[job] {
-			w.seen["pod group preempted"]++
-			return nil
-		}
-	}
 	w.seen["simulation"]++
 	if !maps.Equal(before, after) {
 		w.seen["simulation that moves jobs"]++

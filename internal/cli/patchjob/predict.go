@@ -111,7 +111,11 @@ func effect(before, after outlook, in *inputs.Inputs) string {
 func preempted(d admission.Decision, in *inputs.Inputs) string {
 	var out []string
 	for _, p := range d.Preempts {
-		out = append(out, p.Namespace+"/"+in.JobName(p.Namespace, p.Name))
+		name := p.Namespace + "/" + in.JobName(p.Namespace, p.Name)
+		if p.Lost {
+			name += " (" + words.JobLost + ")"
+		}
+		out = append(out, name)
 	}
 	return words.Some(out, 4)
 }

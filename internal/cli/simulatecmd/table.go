@@ -75,6 +75,9 @@ func summary(r *simulate.Report) []string {
 	case n == 1:
 		p := r.Preempted[0]
 		what = fmt.Sprintf("%s/%s is preempted for %s (%s)", p.Namespace, p.Name, p.By, words.PreemptionReason(p.Reason))
+		if p.JobLost {
+			what += "; " + words.JobLost
+		}
 	case n > 1:
 		what = fmt.Sprintf("%d preemptions", n)
 	}
@@ -212,7 +215,7 @@ func teamText(s *simulate.TeamState, resource string) string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{s.Evicting, "evicting"}, {s.WaitsForNodes, "without nodes"}, {s.Waiting, "waiting"}, {s.Preempted, "preempted"}, {s.Never, "never"}, {s.Unknown, "unknown"}} {
+	}{{s.Evicting, "evicting"}, {s.WaitsForNodes, "without nodes"}, {s.Waiting, "waiting"}, {s.Preempted, "preempted"}, {s.JobsLost, "lost"}, {s.Never, "never"}, {s.Unknown, "unknown"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.what)
 		}
@@ -240,6 +243,11 @@ func jobText(s *simulate.JobState, resource string) string {
 		return fmt.Sprintf("WaitsForNodes: %s %s, %s", words.Number(resource, sum(s.Holds, resource)), words.Short(resource), s.Message)
 	case simulate.Preempted:
 		return "Preempted by " + s.By
+	case simulate.Lost:
+		if s.By != "" {
+			return "Lost: preempted by " + s.By + "; " + words.PodsGone
+		}
+		return "Lost: " + words.PodsGone
 	case simulate.Unknown:
 		return "Unknown: depends on " + strings.Join(s.NotModelled, ", ")
 	case simulate.Never:
@@ -289,13 +297,13 @@ func cycles(r *simulate.Report) output.Table {
 				words.Number(main, sum(s.Holds, main)), words.Short(main), words.Number(main, sum(s.Borrowed, main)), podSets(s.PodSets)))
 		}
 		for _, p := range c.Preempted {
-			row(c.Cycle, "preempted", p.Namespace+"/"+p.Name, "for "+p.By+" ("+words.PreemptionReason(p.Reason)+")")
+			row(c.Cycle, "preempted", p.Namespace+"/"+p.Name, "for "+p.By+" ("+words.PreemptionReason(p.Reason)+")"+lost(p.JobLost))
 		}
 		for _, e := range c.Replaced {
 			row(c.Cycle, "replaced", e.Namespace+"/"+e.Name, e.Reason)
 		}
 		for _, e := range c.Evicted {
-			row(c.Cycle, "evicted", e.Namespace+"/"+e.Name, e.Reason+": "+e.Message)
+			row(c.Cycle, "evicted", e.Namespace+"/"+e.Name, e.Reason+": "+e.Message+lost(e.JobLost))
 		}
 		for _, u := range c.Pending {
 			row(c.Cycle, "pending", u.Namespace+"/"+u.Name, u.Reason+": "+u.Message)
@@ -309,6 +317,14 @@ func cycles(r *simulate.Report) output.Table {
 	}
 	t.Notes = summary(r)
 	return t
+}
+
+// lost ends the details of a job that is lost.
+func lost(job bool) string {
+	if job {
+		return "; " + words.JobLost
+	}
+	return ""
 }
 
 func podSets(list []simulate.PodSet) string {

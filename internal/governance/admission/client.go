@@ -45,6 +45,7 @@ type store struct {
 	gated       map[workload.Reference]bool                       // parents of families in which a gate is to open
 	cleared     map[workload.Reference]bool                       // variants that lost their quota since follow
 	replaced    []Event                                           // old slices of elastic jobs that follow has finished
+	made        map[string]bool                                   // by the UID of a pod: a controller made it
 
 	deviceClasses  map[string]*resourcev1.DeviceClass
 	claimTemplates map[string]*resourcev1.ResourceClaimTemplate // "namespace/name"
@@ -73,6 +74,7 @@ func newStore() *store {
 		touched:     map[workload.Reference]bool{},
 		gated:       map[workload.Reference]bool{},
 		cleared:     map[workload.Reference]bool{},
+		made:        map[string]bool{},
 
 		deviceClasses:  map[string]*resourcev1.DeviceClass{},
 		claimTemplates: map[string]*resourcev1.ResourceClaimTemplate{},

@@ -85,6 +85,7 @@ type Event struct {
 	Reason  string
 	Message string
 	By      string // EventPreempted: "namespace/name" of the preemptor
+	Lost    bool   // EventPreempted, EventEvicted: its pods are deleted and nothing makes them again
 	Flavors []PodSetDecision
 	// Borrowed is what the admission took beyond the ClusterQueue's nominal quota:
 	// max(0, usage+request-nominal) - max(0, usage-nominal), zero amounts left out.
@@ -124,6 +125,8 @@ type Preemption struct {
 	ClusterQueue string
 	Reason       string // InClusterQueue, InCohortReclamation, InCohortFairSharing, InCohortReclaimWhileBorrowing
 	Priority     int32
+	// Lost reports that its pods would be deleted and nothing makes them again.
+	Lost bool
 	// Releases is what it holds now.
 	Releases []Quantity
 }
@@ -317,7 +320,7 @@ func (e *Engine) preemptions(targets []*preemption.Target) []Preemption {
 		w := t.WorkloadInfo.Obj
 		p := Preemption{
 			Namespace: w.Namespace, Name: e.headOf(w).Name, ClusterQueue: string(t.WorkloadInfo.ClusterQueue),
-			Reason: t.Reason, Releases: e.quantities(t.WorkloadInfo.FlavorResourceUsage()),
+			Reason: t.Reason, Lost: e.loses(e.headOf(w)), Releases: e.quantities(t.WorkloadInfo.FlavorResourceUsage()),
 		}
 		if w.Spec.Priority != nil {
 			p.Priority = *w.Spec.Priority

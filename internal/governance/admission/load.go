@@ -241,6 +241,7 @@ func (e *Engine) applyPolicy(ctx context.Context, obj client.Object) error {
 // applyPod counts a pod that no topology assignment accounts for against its
 // node (belongsToNonTASCache in Kueue's non_tas_usage_controller.go).
 func (e *Engine) applyPod(p *corev1.Pod) {
+	e.store.notePod(p)
 	if p.Spec.NodeName != "" && !utiltas.IsTAS(p) && !utilpod.IsTerminated(p) {
 		e.cache.TASCache().Update(p, e.log)
 		return

@@ -415,7 +415,7 @@ func (e *Engine) preemptOne(ctx context.Context, en *entry, t *preemption.Target
 	ev := Event{
 		Kind: EventPreempted, Namespace: stored.Namespace, Name: stored.Name,
 		ClusterQueue: string(t.WorkloadInfo.ClusterQueue), Reason: t.Reason, Message: message,
-		By: en.Obj.Namespace + "/" + en.Obj.Name,
+		By: en.Obj.Namespace + "/" + en.Obj.Name, Lost: e.loses(stored),
 	}
 	e.evict(e.writable(key), kueue.WorkloadEvictedByPreemption, message, t.Reason)
 	e.verdicts[key] = verdict{kueue.WorkloadQuotaReservedReasonPendingEvaluation, message}

@@ -43,6 +43,7 @@ func noReplacement(w *kueue.Workload) string {
 func (e *Engine) evictUnreplaced(ctx context.Context, en *entry) Event {
 	key, ev := workload.Key(en.Obj), e.event(en)
 	ev.Kind, ev.Reason, ev.Message = EventEvicted, kueue.WorkloadEvictedDueToNodeFailures, noReplacement(en.Obj)
+	ev.Lost = e.loses(e.store.workloads[key])
 	e.evict(e.writable(key), ev.Reason, ev.Message, "")
 	e.verdicts[key] = verdict{kueue.WorkloadQuotaReservedReasonPendingEvaluation, ev.Message}
 	e.reconcile(ctx, key)

@@ -320,7 +320,7 @@ func (e *Engine) setCondition(w *kueue.Workload, kind, reason, message string, s
 func (e *Engine) evict(w *kueue.Workload, reason, message, preempted string) {
 	e.evictParent(w)
 	now, key := e.now(), workload.Key(w)
-	held := w.Status.Admission
+	held, lost := w.Status.Admission, e.loses(w)
 	if preempted != "" {
 		workload.SetPreemptedCondition(w, now, preempted, message)
 	}
@@ -344,6 +344,9 @@ func (e *Engine) evict(w *kueue.Workload, reason, message, preempted string) {
 		e.setCondition(w, kueue.WorkloadRequeued, reason, message, again)
 		pending := e.pendingReason(kueue.WorkloadQuotaReservedReasonPendingEvaluation)
 		workload.UnsetQuotaReservationWithCondition(w, pending, message, now)
+	}
+	if lost {
+		e.lose(w, reason, message)
 	}
 	e.store.put(w)
 	if !workload.IsActive(w) {

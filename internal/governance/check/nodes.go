@@ -298,12 +298,13 @@ func (c *Checker) podsOf(targets []admission.Preemption) func(*corev1.Pod) bool 
 		if w == nil {
 			continue
 		}
-		o := metav1.GetControllerOf(w)
-		if o == nil {
-			continue
+		for _, o := range w.OwnerReferences { // of a pod group
+			if o.Kind == kinds.Pod.Kind && o.APIVersion == kinds.Pod.GroupVersion() {
+				pods[owner{t.Namespace, string(o.UID)}] = true
+			}
 		}
-		if o.Kind == kinds.Pod.Kind && o.APIVersion == kinds.Pod.GroupVersion() {
-			pods[owner{t.Namespace, string(o.UID)}] = true
+		o := metav1.GetControllerOf(w)
+		if o == nil || pods[owner{t.Namespace, string(o.UID)}] {
 			continue
 		}
 		owners[owner{t.Namespace, string(o.UID)}] = true

@@ -328,7 +328,7 @@ func (c *Checker) borrowed(v *Verdict, d *admission.Decision) {
 
 func (c *Checker) preemption(p admission.Preemption) Preemption {
 	out := Preemption{Namespace: p.Namespace, Name: p.Name, Workload: p.Name, Team: quota.TeamOf(p.ClusterQueue), ClusterQueue: p.ClusterQueue,
-		Priority: p.Priority, Reason: p.Reason, Holds: []Amount{}}
+		Priority: p.Priority, Reason: p.Reason, JobLost: p.Lost, Holds: []Amount{}}
 	if w := c.In.Workload(p.Namespace, p.Name); w != nil {
 		out.Name, _ = inputs.JobOf(w)
 		_, out.Hidden = w.Labels[inputs.HiddenLabel]

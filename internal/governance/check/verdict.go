@@ -359,6 +359,8 @@ type Preemption struct {
 	Since time.Time
 	// Hidden reports that it stands for workloads that could not be read.
 	Hidden bool `json:",omitempty"`
+	// JobLost reports that its pods are deleted and nothing makes them again.
+	JobLost bool `json:",omitempty"`
 }
 
 // Topology is the placement by topology, where a pod set requests it or a flavor has

@@ -61,7 +61,7 @@ func Policy(ctx context.Context, e *admission.Engine, w *kueue.Workload, queue *
 		}
 		r := PolicyRemedy{Code: code, ClusterQueue: old.Name, Preempts: []Evicted{}}
 		for _, p := range d.Preempts {
-			r.Preempts = append(r.Preempts, Evicted{Namespace: p.Namespace, Name: p.Name, Workload: p.Name, Priority: p.Priority})
+			r.Preempts = append(r.Preempts, Evicted{Namespace: p.Namespace, Name: p.Name, Workload: p.Name, Priority: p.Priority, JobLost: p.Lost})
 		}
 		out = append(out, r)
 		return nil

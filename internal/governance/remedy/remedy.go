@@ -97,7 +97,7 @@ func (f *finder) add(ctx context.Context, r Remedy, d *admission.Decision) {
 		}
 	}
 	for _, p := range d.Preempts {
-		e := Evicted{Namespace: p.Namespace, Name: f.In.JobName(p.Namespace, p.Name), Workload: p.Name, Priority: p.Priority}
+		e := Evicted{Namespace: p.Namespace, Name: f.In.JobName(p.Namespace, p.Name), Workload: p.Name, Priority: p.Priority, JobLost: p.Lost}
 		for _, q := range p.Releases {
 			if q.Resource == f.resource {
 				e.Amount += quota.BaseOf(q.Resource, q.Value)

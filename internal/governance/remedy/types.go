@@ -88,6 +88,8 @@ type Evicted struct {
 	Namespace, Name, Workload string
 	Priority                  int32
 	Amount                    quota.Base // of Remedy.Resource
+	// JobLost reports that its pods would be deleted and nothing makes them again.
+	JobLost bool `json:",omitempty"`
 }
 
 // Question is a job that does not run and everything needed to find remedies for it.

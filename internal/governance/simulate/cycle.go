@@ -55,7 +55,7 @@ type Unscheduled struct {
 }
 
 func eviction(e admission.Event, name string) Eviction {
-	return Eviction{Namespace: e.Namespace, Name: name, Workload: e.Name, Team: quota.TeamOf(e.ClusterQueue), ClusterQueue: e.ClusterQueue, Reason: e.Reason, Message: e.Message}
+	return Eviction{Namespace: e.Namespace, Name: name, Workload: e.Name, Team: quota.TeamOf(e.ClusterQueue), ClusterQueue: e.ClusterQueue, Reason: e.Reason, Message: e.Message, JobLost: e.Lost}
 }
 
 // cycle makes the report of one cycle of its events.

@@ -21,6 +21,7 @@ type TeamState struct {
 	// State and Reason are those of the queue: Active, Stopped, Inactive and so on.
 	State, Reason                                                         string
 	Admitted, Evicting, WaitsForNodes, Waiting, Preempted, Never, Unknown int
+	JobsLost                                                              int `json:",omitempty"`
 	Nominal, Reserved, Used                                               []Amount
 	Borrowed, Overcommit, Lent                                            []Amount
 	Limit, Free, Borrowable                                               []Amount
@@ -131,6 +132,8 @@ func (t *TeamState) count(jobState string) {
 		t.Waiting++
 	case Preempted:
 		t.Preempted++
+	case Lost:
+		t.JobsLost++
 	case Never:
 		t.Never++
 	case Unknown:
@@ -173,6 +176,7 @@ func stateOfTeam(t *quota.Team) *TeamState {
 type Totals struct {
 	Settled                                                               bool
 	Admitted, Evicting, WaitsForNodes, Waiting, Preempted, Never, Unknown int
+	JobsLost                                                              int `json:",omitempty"`
 	Borrowed, Overcommit                                                  []Amount
 }
 
@@ -191,6 +195,7 @@ func totals(r *result) Totals {
 		t.WaitsForNodes += s.WaitsForNodes
 		t.Waiting += s.Waiting
 		t.Preempted += s.Preempted
+		t.JobsLost += s.JobsLost
 		t.Never += s.Never
 		t.Unknown += s.Unknown
 		add(borrowed, s.Borrowed)

@@ -98,6 +98,7 @@ const (
 	Waiting       = "Waiting"
 	WaitsForNodes = "WaitsForNodes" // it has its quota, and no node takes its pods
 	Preempted     = "Preempted"     // evicted in the simulation, and waiting again
+	Lost          = "Lost"          // evicted: its pods are deleted, and nothing makes them again
 	Never         = "Never"         // waiting does not help
 	Unknown       = "Unknown"       // it depends on what is not modelled: Reason NotModelled
 	Finished      = "Finished"
@@ -154,6 +155,8 @@ type Preemption struct {
 	Since *time.Time `json:",omitempty"`
 	// RunsAgain: it has quota when the cluster has settled.
 	RunsAgain bool
+	// JobLost: its pods are deleted, and nothing makes them again.
+	JobLost bool `json:",omitempty"`
 }
 
 // Eviction is an eviction for another reason: a stopped queue, a lost node.
@@ -162,6 +165,7 @@ type Eviction struct {
 	Team, ClusterQueue        string
 	Reason, Message           string
 	Since                     *time.Time `json:",omitempty"` // as of a Preemption
+	JobLost                   bool       `json:",omitempty"` // as of a Preemption
 }
 
 // Options are the options of a simulation.
@@ -319,7 +323,7 @@ func (r *result) print() string {
 func (r *result) preemption(e admission.Event) Preemption {
 	ns, by, _ := strings.Cut(e.By, "/")
 	return Preemption{Cycle: e.Cycle, Namespace: e.Namespace, Name: r.jobName(e.Namespace, e.Name), Workload: e.Name, Team: quota.TeamOf(e.ClusterQueue), ClusterQueue: e.ClusterQueue,
-		Reason: e.Reason, By: r.label(ns, by), ByWorkload: e.By}
+		Reason: e.Reason, By: r.label(ns, by), ByWorkload: e.By, JobLost: e.Lost}
 }
 
 // evictions returns the workloads that had quota before the run, lost it, and were not
@@ -339,7 +343,7 @@ func evictions(base World, r *result) []Eviction {
 		}
 		queue := string(w.Status.Admission.ClusterQueue)
 		if c := apimeta.FindStatusCondition(s.object.Status.Conditions, kueue.WorkloadEvicted); c != nil && c.Status == metav1.ConditionTrue {
-			out = append(out, Eviction{Namespace: w.Namespace, Name: JobName(w), Workload: w.Name, Team: quota.TeamOf(queue), ClusterQueue: queue, Reason: c.Reason, Message: c.Message})
+			out = append(out, Eviction{Namespace: w.Namespace, Name: JobName(w), Workload: w.Name, Team: quota.TeamOf(queue), ClusterQueue: queue, Reason: c.Reason, Message: c.Message, JobLost: s.State == Lost})
 		}
 	}
 	return out

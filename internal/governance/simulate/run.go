@@ -274,6 +274,9 @@ func (r *result) read(e *admission.Engine) {
 			if by, was := preempted[k]; was {
 				s.State, s.By = Preempted, by
 			}
+			if admission.Lost(now) {
+				s.State = Lost
+			}
 		}
 		r.states[k] = s
 	}
@@ -288,7 +291,7 @@ func (r *result) undecided(e *admission.Engine, waiting map[types.NamespacedName
 		decided[types.NamespacedName{Namespace: ev.Namespace, Name: ev.Name}] = true
 	}
 	for k, s := range r.states {
-		if _, waits := waiting[k]; s.State == Finished || s.State == Never || s.State == Evicting || s.Reason == kueue.WorkloadQuotaReservedReasonSuspended || !waits && !decided[k] {
+		if _, waits := waiting[k]; s.State == Finished || s.State == Never || s.State == Evicting || s.State == Lost || s.Reason == kueue.WorkloadQuotaReservedReasonSuspended || !waits && !decided[k] {
 			continue
 		}
 		if names := e.NotModelled(k.Namespace, k.Name); len(names) > 0 {

@@ -26,6 +26,8 @@ func Moment(m jobs.Moment) string {
 			return "suspended: its Workload was deactivated"
 		}
 		return m.Message
+	case jobs.Lost:
+		return words.PodsGone
 	case jobs.Evicted:
 		return cmp.Or(m.Message, m.Reason)
 	case jobs.Stopped:

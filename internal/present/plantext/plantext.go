@@ -216,8 +216,11 @@ func Effects(c *plan.Consequences) []string {
 	var out []string
 	for _, p := range c.Preempted {
 		text := fmt.Sprintf("preempted: %s/%s (%s), for %s (%s)", p.Namespace, p.Name, holder(c, p.Team, p.Since), p.By, words.PreemptionReason(p.Reason))
-		if p.RunsAgain {
+		switch {
+		case p.RunsAgain:
 			text += "; starts again"
+		case p.JobLost:
+			text += "; " + words.JobLost
 		}
 		out = append(out, text)
 	}
@@ -227,7 +230,11 @@ func Effects(c *plan.Consequences) []string {
 	out = limited(out)
 	var evicted, started, nodes, lost []string
 	for _, e := range c.Evicted {
-		evicted = append(evicted, fmt.Sprintf("evicted: %s/%s (%s; %s)", e.Namespace, e.Name, holder(c, e.Team, e.Since), e.Reason))
+		text := fmt.Sprintf("evicted: %s/%s (%s; %s)", e.Namespace, e.Name, holder(c, e.Team, e.Since), e.Reason)
+		if e.JobLost {
+			text += "; " + words.JobLost
+		}
+		evicted = append(evicted, text)
 	}
 	for _, j := range c.Started {
 		started = append(started, fmt.Sprintf("starts: %s/%s", j.Namespace, j.Name))

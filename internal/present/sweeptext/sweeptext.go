@@ -4,6 +4,7 @@ package sweeptext
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -70,7 +71,11 @@ type Job struct {
 }
 
 // Target is a job that would be preempted.
-type Target struct{ Namespace, Name, Team string }
+type Target struct {
+	Namespace, Name, Team string
+	// JobLost reports that its pods are deleted and nothing makes them again.
+	JobLost bool `json:",omitempty"`
+}
 
 // Exit returns the exit code of a dry run.
 func (d *Document) Exit() errs.Exit { return d.Verdict.Exit() }
@@ -88,7 +93,7 @@ func New(of Of, points []sweep.Point, verdicts []*check.Verdict, exist, later, u
 			d.Holds = v.Quota.Holds
 		}
 		for _, p := range v.Quota.Preempts {
-			j.Preempts = append(j.Preempts, Target{p.Namespace, p.Name, p.Team})
+			j.Preempts = append(j.Preempts, Target{p.Namespace, p.Name, p.Team, p.JobLost})
 		}
 		d.Jobs, d.Time, d.lost = append(d.Jobs, j), v.Time, cmp.Or(d.lost, verdict.LostPods(v))
 		switch v.Verdict {
@@ -154,6 +159,7 @@ func (d *Document) summary(age func(time.Duration) string) string {
 	more := ""
 	if len(preempted) > 0 {
 		more = ", preempting " + words.Count(len(preempted), "job", "jobs")
+		more += lost(preempted)
 	}
 	waits := d.about(age)
 	if waits == "" && d.WillWait == 1 {
@@ -181,6 +187,25 @@ func (d *Document) summary(age func(time.Duration) string) string {
 		text += "; " + words.Count(d.Postponed, "job follows", "jobs follow") + " as others end"
 	}
 	return text
+}
+
+// lost says how many of the preempted jobs have pods that nothing makes again.
+func lost(preempted map[Target]bool) string {
+	n := 0
+	for t := range preempted {
+		if t.JobLost {
+			n++
+		}
+	}
+	switch {
+	case n == 0:
+		return ""
+	case len(preempted) == 1:
+		return " (" + words.JobLost + ")"
+	case n == 1:
+		return " (1 of them is lost: its pods are deleted and nothing makes them again)"
+	}
+	return fmt.Sprintf(" (%d of them are lost: their pods are deleted and nothing makes them again)", n)
 }
 
 // targets returns the jobs that are preempted, each once.
@@ -282,6 +307,9 @@ func (d *Document) PreemptionQuestion() string {
 			name := t.Name
 			if t.Team != "" {
 				name += " of " + t.Team
+			}
+			if t.JobLost {
+				name += " (" + words.JobLost + ")"
 			}
 			names = append(names, name)
 		}

@@ -96,6 +96,9 @@ func target(v *check.Verdict, p *check.Preemption, age func(time.Duration) strin
 	if !p.Since.IsZero() {
 		facts = append(facts, "running for "+age(v.Time.Sub(p.Since)))
 	}
+	if p.JobLost {
+		facts = append(facts, words.JobLost)
+	}
 	text := p.Name
 	if p.Team != "" {
 		text += " of " + p.Team

@@ -198,5 +198,9 @@ func preempted(v *check.Verdict, e *check.Preemption) string {
 	if len(e.Holds) > 0 {
 		text += ", " + words.Amount(e.Holds[0].Resource, e.Holds[0].Amount)
 	}
-	return text + fmt.Sprintf(", priority %d: %s", e.Priority, words.PreemptionReason(e.Reason))
+	text += fmt.Sprintf(", priority %d: %s", e.Priority, words.PreemptionReason(e.Reason))
+	if e.JobLost {
+		text += "; " + words.JobLost
+	}
+	return text
 }

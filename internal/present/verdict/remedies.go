@@ -162,7 +162,11 @@ func changeText(v *check.Verdict, r *remedy.Remedy) string {
 	if len(r.Preempts) > 0 {
 		var names []string
 		for _, e := range r.Preempts {
-			names = append(names, e.Namespace+"/"+e.Name)
+			name := e.Namespace + "/" + e.Name
+			if e.JobLost {
+				name += " (" + words.JobLost + ")"
+			}
+			names = append(names, name)
 		}
 		text += "; preempts " + words.SomeOf(names, r.PreemptsTotal, 2)
 	}

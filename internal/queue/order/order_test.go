@@ -35,7 +35,9 @@ func TestPosition(t *testing.T) {
 	other.QueueName = "another"
 	suspended := waits("suspended", 9, 9)
 	suspended.Active = false
-	all = append(all, other, suspended)
+	lost := waits("lost", 9, 9, cond("Evicted", "Preempted", 0), cond("WaitingForReplacementPods", "Preempted", 0))
+	lost.Owners = []state.Owner{{Kind: "Pod"}}
+	all = append(all, other, suspended, lost)
 	for _, c := range []struct {
 		rules Rules
 		want  string
