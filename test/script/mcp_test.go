@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -209,16 +210,46 @@ func TestMCPEnd(t *testing.T) {
 	}
 }
 
-// TestMCPNotJSON: a client that sends no JSON gets an error about it, exit code 1 and no answer.
-func TestMCPNotJSON(t *testing.T) {
+// TestMCPSameID: two requests with the same id do not keep the server from ending with its input.
+func TestMCPSameID(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	cmd := command(t, []string{"hyperpod", "mcp", "--sandbox"}, []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")})
-	cmd.Stdin = strings.NewReader("list-jobs\n")
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 1 || len(out) > 0 || !strings.Contains(string(exit.Stderr), "the MCP client sent a message that is not JSON") {
-		t.Errorf("%v, stdout %q, stderr %q", err, out, exit.Stderr)
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":3,"method":"tools/list"}
+{"jsonrpc":"2.0","id":3,"method":"tools/list"}
+`)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMCPNotJSON: a client that sends no JSON, or no JSON-RPC, gets an error about it, exit code 1 and no answer.
+func TestMCPNotJSON(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for message, want := range map[string]string{
+		"list-jobs\n":                          "the MCP client sent a message that is not JSON",
+		"\xef\xbb\xbf{}\n":                     "the MCP client sent a message that is not JSON",
+		"5\n":                                  "the MCP client sent a message that is not JSON-RPC 2.0",
+		"null\n":                               "the MCP client sent a message that is not JSON-RPC 2.0",
+		"{\"id\":1,\"method\":\"ping\"}\n":     "the MCP client sent a message that is not JSON-RPC 2.0",
+		"{\"jsonrpc\":\"2.0\",\"method\":\"pi": "the input ended within a message",
+		"\"" + strings.Repeat("a", 20<<20):     "the MCP client sent a message that is too long",
+	} {
+		cmd := command(t, []string{"hyperpod", "mcp", "--sandbox"}, []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")})
+		cmd.Stdin = strings.NewReader(message)
+		out, err := cmd.Output()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || len(out) > 0 || !strings.Contains(string(exit.Stderr), want) {
+			t.Errorf("%.20q: %v, stdout %q, stderr %q", message, err, out, exit.Stderr)
+		}
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -23,11 +25,29 @@ func serve(ctx context.Context, o *Options) error {
 		return err
 	}
 	err = s.Run(ctx, patient{&mcp.IOTransport{Reader: io.NopCloser(o.Factory.IO.In), Writer: unclosed{o.Factory.IO.Out}}})
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return errs.Wrap(err, "the MCP client sent a message that is not JSON")
+	var unread *messageError
+	if errors.As(err, &unread) {
+		return refused(unread)
 	}
 	return err
+}
+
+// refused returns the error of a message that cannot be read. The server ends with it: nobody can tell where the next one
+// begins, or to which request an answer would belong.
+func refused(err error) error {
+	var syntax *json.SyntaxError
+	var file *fs.PathError
+	switch {
+	case errors.As(err, &file):
+		return errs.Wrap(err, "cannot read the messages of the MCP client")
+	case errors.As(err, &syntax):
+		return errs.Wrap(err, "the MCP client sent a message that is not JSON")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errs.New("the MCP client sent an incomplete message", "the input ended within a message").WithCause(err)
+	case strings.Contains(err.Error(), "maximum line length"): // the SDK exports no error for it
+		return errs.New("the MCP client sent a message that is too long", "must be at most 16 MB").WithCause(err)
+	}
+	return errs.Wrap(err, "the MCP client sent a message that is not JSON-RPC 2.0")
 }
 
 // unclosed is a writer that another one closes.
