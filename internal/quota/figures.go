@@ -40,8 +40,9 @@ func (f *Figures) whole(n *node, k Key, teamState string) {
 		// Kueue admits nothing through this queue, whatever there is.
 		free, borrowable = 0, 0
 	}
-	lendable := n.offers(k)
-	f.Borrowed, f.Overcommit, f.Lent, f.Free, f.Borrowable, f.Limit, f.Lendable = &borrowed, &l.over, &l.lent, &free, &borrowable, &limit, &lendable
+	// One allocation for all: a report has a row for each flavor of each team.
+	v := &[...]int64{borrowed, l.over, l.lent, free, borrowable, limit, n.offers(k)}
+	f.Borrowed, f.Overcommit, f.Lent, f.Free, f.Borrowable, f.Limit, f.Lendable = &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6]
 }
 
 // free returns the part of the node's own quota that is neither used nor lent, and is available.
@@ -80,18 +81,21 @@ func (f *Figures) alone(l limits) {
 func sumFlavors(rows []FlavorRow) Figures {
 	f := zeroFigures()
 	for i := range rows {
-		f.Add(&rows[i].Figures)
+		f.add(&rows[i].Figures, increase)
 	}
 	return f
 }
 
+// zeroFigures returns figures to add to.
 func zeroFigures() Figures {
-	return Figures{Borrowed: new(int64), Overcommit: new(int64), Lent: new(int64), Free: new(int64), Borrowable: new(int64),
-		Limit: new(int64), AtMost: new(int64), Lendable: new(int64)}
+	v := new([8]int64)
+	return Figures{Borrowed: &v[0], Overcommit: &v[1], Lent: &v[2], Free: &v[3], Borrowable: &v[4], Limit: &v[5], AtMost: &v[6], Lendable: &v[7]}
 }
 
 // Add adds other figures. An amount that is unknown in one of them is unknown in the sum.
-func (f *Figures) Add(o *Figures) {
+func (f *Figures) Add(o *Figures) { f.add(o, plus) }
+
+func (f *Figures) add(o *Figures, plus func(a, b *int64) *int64) {
 	f.NominalHidden = f.NominalHidden || o.NominalHidden
 	f.Nominal, f.Reserved, f.Used = add(f.Nominal, o.Nominal), add(f.Reserved, o.Reserved), add(f.Used, o.Used)
 	most := o.AtMost
@@ -109,6 +113,15 @@ func plus(a, b *int64) *int64 {
 	}
 	n := add(*a, *b)
 	return &n
+}
+
+// increase is plus for a sum that nothing else refers to: it changes a.
+func increase(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	*a = add(*a, *b)
+	return a
 }
 
 // Idle returns the part of Nominal that the team does not use, lent or not.

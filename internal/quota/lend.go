@@ -38,25 +38,40 @@ type Loan struct {
 	Amount       int64
 }
 
+// loan returns the node's part in lending a key, to read.
 func (n *node) loan(k Key) *loan {
-	l := n.loans[k]
-	if l == nil {
-		if n.loans == nil {
-			n.loans = map[Key]*loan{}
-		}
-		l = &loan{}
-		n.loans[k] = l
+	if l := n.loans[k]; l != nil {
+		return l
 	}
+	return &loan{}
+}
+
+// booked returns the node's part in lending a key, to change.
+func (n *node) booked(k Key) *loan {
+	l := n.loan(k)
+	if n.loans == nil {
+		n.loans = map[Key]*loan{}
+	}
+	n.loans[k] = l
 	return l
 }
 
 // settle works out all loans of the tree.
 func (t *Tree) settle() {
 	for _, root := range t.roots {
-		for _, k := range t.keys {
+		keys := t.keys
+		if !root.isCohort { // there can be many, and each has few of the keys
+			keys = slices.SortedFunc(maps.Keys(root.subtree), compareKeys)
+			for k := range root.usage {
+				if _, own := root.subtree[k]; !own {
+					keys = append(keys, k)
+				}
+			}
+		}
+		for _, k := range keys {
 			root.settle(k)
 			for _, c := range root.loan(k).claims {
-				c.queue.loan(k).over = c.amount
+				c.queue.booked(k).over = c.amount
 			}
 		}
 	}
@@ -65,7 +80,7 @@ func (t *Tree) settle() {
 // settle works out who lends below and in this node, and what it owes and can
 // lend itself.
 func (n *node) settle(k Key) {
-	l := n.loan(k)
+	l := n.booked(k)
 	l.debt = max(0, sub(n.usage[k], n.subtree[k]))
 	local := n.local(k)
 	l.can = max(0, sub(sub(n.subtree[k], local), max(0, sub(n.usage[k], local))))
@@ -105,7 +120,7 @@ func (l *loan) meet(k Key, gifts []gift, amounts []int64) {
 		for j, g := range gifts {
 			stock[j] = g.amount
 		}
-		to := c.queue.loan(k)
+		to := c.queue.booked(k)
 		for j, share := range split(amounts[i], stock) {
 			if share > 0 {
 				gifts[j].amount -= share
@@ -173,10 +188,10 @@ func give(k Key, lenders []lender, amounts []int64) []given {
 // take books a gift.
 func (g given) take(k Key) {
 	for _, c := range g.through {
-		l := c.loan(k)
+		l := c.booked(k)
 		l.can = sub(l.can, g.amount)
 	}
-	l := g.node.loan(k)
+	l := g.node.booked(k)
 	if l.lent = add(l.lent, g.amount); g.node.isCohort {
 		l.own = sub(l.own, g.amount)
 	} else {

@@ -293,29 +293,35 @@ func (b *builder) rows(queue string, pending bool, flavor func(Key) FlavorRow) [
 // rowsOf returns a row for each resource of the keys and of what waits. pending reports that
 // all that waits is known.
 func rowsOf(keys []Key, demand state.Amounts, pending bool, flavor func(Key) FlavorRow) []ResourceRow {
-	rows := map[string]*ResourceRow{}
+	names := make([]string, 0, 4)
 	for _, k := range keys {
-		row, ok := rows[k.Resource]
-		if !ok {
-			row = &ResourceRow{Resource: k.Resource}
-			rows[k.Resource] = row
+		if !slices.Contains(names, k.Resource) {
+			names = append(names, k.Resource)
 		}
-		row.Flavors = append(row.Flavors, flavor(k))
 	}
 	for name := range demand {
-		if rows[name] == nil {
-			rows[name] = &ResourceRow{Resource: name}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
 	var out []ResourceRow
-	for _, name := range slices.Sorted(maps.Keys(rows)) {
-		row := rows[name]
+	for _, name := range names {
+		row := ResourceRow{Resource: name}
+		for _, k := range keys {
+			if k.Resource == name {
+				row.Flavors = append(row.Flavors, flavor(k))
+			}
+		}
 		row.Figures = sumFlavors(row.Flavors)
 		if pending {
 			n := demand[name]
 			row.Pending = &n
 		}
-		out = append(out, *row)
+		if out == nil {
+			out = make([]ResourceRow, 0, len(names))
+		}
+		out = append(out, row)
 	}
 	return out
 }

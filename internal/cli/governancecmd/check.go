@@ -234,9 +234,16 @@ func position(file string, line, column int) string {
 	return fmt.Sprintf("%s:%d:%d", file, line, column)
 }
 
+// mostOfCode is the number of findings of one code that have a row, where there are more than mostFindings.
+const mostOfCode = 8
+
 func findingsTable(d CheckDocument) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "POSITION"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true}}}
-	for _, x := range d.Findings {
+	rows, rest := d.Findings, []string(nil)
+	if len(rows) > mostFindings+1 {
+		rows, rest = fewOfEach(rows)
+	}
+	for _, x := range rows {
 		at := position(d.File, x.Line, x.Column)
 		if x.Line == 0 && x.Path != "" {
 			at = x.Path // a resource of Terraform
@@ -245,9 +252,31 @@ func findingsTable(d CheckDocument) output.Table {
 	}
 	t.Empty = d.File + " is valid"
 	if len(t.Rows) > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s, %s, %s", words.Count(d.ErrorCount, "error", "errors"), words.Count(d.WarningCount, "warning", "warnings"), words.Count(d.NoteCount, "note", "notes")))
+		t.Notes = append(rest, fmt.Sprintf("%s, %s, %s", words.Count(d.ErrorCount, "error", "errors"), words.Count(d.WarningCount, "warning", "warnings"), words.Count(d.NoteCount, "note", "notes")))
 	}
 	return t
+}
+
+// fewOfEach returns the first findings of each code, errors first, and lines that count the rest.
+func fewOfEach(found []policy.Finding) (few []policy.Finding, rest []string) {
+	byCode := map[string][]policy.Finding{}
+	var codes []string // in the order of their first findings
+	for _, x := range found {
+		if byCode[x.Code] == nil {
+			codes = append(codes, x.Code)
+		}
+		byCode[x.Code] = append(byCode[x.Code], x)
+	}
+	slices.SortStableFunc(codes, func(a, b string) int { return byCode[a][0].Level.Compare(byCode[b][0].Level) })
+	for _, code := range codes {
+		list := byCode[code]
+		shown := min(len(list), mostOfCode)
+		few = append(few, list[:shown]...)
+		if more := len(list) - shown; more > 0 {
+			rest = append(rest, fmt.Sprintf("and %d more of %s (-o json)", more, code))
+		}
+	}
+	return few, rest
 }
 
 // sarif returns a report in the Static Analysis Results Interchange Format 2.1.0 (OASIS).

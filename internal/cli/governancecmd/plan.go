@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
@@ -16,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/present/plantext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // PlanOptions are the flags of governance plan.
@@ -77,6 +79,7 @@ func runPlan(ctx context.Context, o *PlanOptions) error {
 	if err != nil {
 		return err
 	}
+	defer sparing(doc)()
 	p, saved, err := o.compare(ctx, plan.Request{File: o.File, Document: doc, At: at, Mapping: o.Mapping.mapping(), Prune: o.Prune})
 	if err != nil {
 		return err
@@ -94,6 +97,17 @@ func runPlan(ctx context.Context, o *PlanOptions) error {
 		return silent(f, errs.No)
 	}
 	return nil
+}
+
+// manyTeams is the number of teams from which memory matters more than time: a plan takes some 10 kB for each.
+const manyTeams = 5000
+
+// sparing uses less memory, for more time, until the returned function is called, if a document has many teams.
+func sparing(d *policy.Document) (end func()) {
+	if len(d.Teams) < manyTeams {
+		return func() {}
+	}
+	return collector.Tight()
 }
 
 // compare plans with the cluster or with SageMaker, and says what to save of it.
@@ -130,6 +144,9 @@ func noTeams(file string) *errs.Error {
 		Suggest(errs.Run("governance", "plan", "-f", file).WithNote("without --prune: keeps the teams"), errs.Run("governance", "export").WithNote("prints the teams of the cluster as a file"))
 }
 
+// mostErrors is the number of errors of a file that an error message lists.
+const mostErrors = 20
+
 // refuse returns the error of a document with errors.
 func refuse(r plan.Request, facts policy.Facts) error {
 	found := policy.Check(r.Document, r.At, facts)
@@ -138,10 +155,17 @@ func refuse(r plan.Request, facts policy.Facts) error {
 	}
 	policytext.Fill(found)
 	e := errs.New("cannot plan "+r.File, "the file has errors")
+	errors := 0
 	for _, x := range found {
-		if x.Level == policy.LevelError {
+		if x.Level != policy.LevelError {
+			continue
+		}
+		if errors++; errors <= mostErrors {
 			e.WithFact(position(r.File, x.Line, x.Column), x.Code+" "+x.Message)
 		}
+	}
+	if errors > mostErrors {
+		e.WithFact("more", words.Count(errors-mostErrors, "error", "errors")).Suggest(errs.Run("governance", "check", "-f", r.File))
 	}
 	return e
 }
@@ -193,14 +217,18 @@ func show(f *factory.Factory, format output.Format, p *plan.Plan) error {
 	}
 	paragraphs := [][]string{plantext.Changes(p)}
 	if c := p.Consequences; c != nil {
-		if rows := plantext.Rows(c); len(rows) > 0 {
+		most := plantext.MostRows
+		if format.Name == output.Wide {
+			most = 0
+		}
+		if rows, more := plantext.Rows(c, most); len(rows) > 0 {
 			if err := lines(f, paragraphs...); err != nil {
 				return err
 			}
 			if len(paragraphs[0]) > 0 {
 				fmt.Fprintln(f.IO.Out)
 			}
-			if err := output.Print(f.IO, format, p, func() output.Table { return figures(rows) }, nil); err != nil {
+			if err := output.Print(f.IO, format, p, func() output.Table { return figures(rows, more) }, nil); err != nil {
 				return err
 			}
 			fmt.Fprintln(f.IO.Out)
@@ -228,13 +256,16 @@ func lines(f *factory.Factory, paragraphs ...[]string) error {
 	return nil
 }
 
-func figures(rows []plantext.Row) output.Table {
+func figures(rows []plantext.Row, more int) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "TEAM", Keep: true}, {Title: "RESOURCE"}}}
 	for i, title := range plantext.Figures {
 		t.Columns = append(t.Columns, output.Column{Title: title, Right: true, Yield: []int{0, 0, 3, 5, 4, 2, 1, 0, 0}[i]})
 	}
 	for _, r := range rows {
 		t.Rows = append(t.Rows, output.T(append([]string{r.Team, r.Resource}, r.Cells...)...))
+	}
+	if more > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d more rows (see -o wide)", more))
 	}
 	return t
 }

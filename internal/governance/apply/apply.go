@@ -156,7 +156,7 @@ func send(ctx context.Context, c *kube.Client, r kinds.Resource, op policy.Opera
 		}
 		return err
 	}
-	object := op.Object
+	object := op.Body()
 	if r.Version == "v1beta1" {
 		object = policy.V1Beta1(object)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -371,7 +372,7 @@ func (p *Plan) Foresee(ctx context.Context, in *inputs.Inputs) error {
 		}
 	}
 	for _, t := range report.Teams {
-		if fmt.Sprintf("%+v", t.Before) != fmt.Sprintf("%+v", t.After) {
+		if !reflect.DeepEqual(t.Before, t.After) {
 			c.Teams = append(c.Teams, t)
 		}
 	}

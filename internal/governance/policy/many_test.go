@@ -73,3 +73,22 @@ func TestTeamsThatLend(t *testing.T) {
 		t.Errorf("one team: %d findings", n)
 	}
 }
+
+// TestManyOperationsAreSmall: what is sent for an operation is made when it is sent: most plans are only shown.
+func TestManyOperationsAreSmall(t *testing.T) {
+	const teams = 500
+	want, err := ToKueue(manyTeams(teams), DefaultMapping())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ops []Operation
+	if each := allocated(func() { ops = Differences(&Live{}, want, Prune{}) }) / teams; each > 8_000 {
+		t.Errorf("the operations of a team take %d bytes", each)
+	}
+	for i := range ops {
+		body := ops[i].Body()
+		if meta, _ := body["metadata"].(map[string]any); meta["name"] != ops[i].Name || body["kind"] != ops[i].Kind {
+			t.Fatalf("%s %s sends %v", ops[i].Kind, ops[i].Name, body)
+		}
+	}
+}

@@ -32,13 +32,23 @@ type Operation struct {
 	Fields []string `json:",omitempty"`
 	// Lowers: the change takes quota away.
 	Lowers bool `json:",omitempty"`
-	// Object is what server-side apply sends, or the request to the service; of an object
-	// that is deleted it is nil.
+	// Object is the request to the service; of a Kueue object it is nil, see Body.
 	Object map[string]any `json:"-"`
+	// body makes what Body returns.
+	body func() map[string]any
 	// Before is the object that is changed or deleted, as it was read; of a creation nil.
 	Before client.Object `json:"-"`
 	// After is the typed object after the change; for a deletion, the deleted object.
 	After client.Object `json:"-"`
+}
+
+// Body returns what server-side apply sends, nil for a deletion. It is made at each call: most plans are only shown, and a
+// plan can have many operations.
+func (o *Operation) Body() map[string]any {
+	if o.body == nil {
+		return nil
+	}
+	return o.body()
 }
 
 // Prune names the objects to delete because the document does not have them.
@@ -56,7 +66,9 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 	namespaces := byName(live.Namespaces)
 	for _, n := range want.Namespaces {
 		old := namespaces[named(n)]
-		o.add(before(old), kinds.Namespace, labelFields(old, n), false, labelled(old, n), map[string]any{"metadata": map[string]any{"labels": anyMap(n.Labels)}})
+		o.add(before(old), kinds.Namespace, labelFields(old, n), false, labelled(old, n), func() map[string]any {
+			return map[string]any{"metadata": map[string]any{"labels": anyMap(n.Labels)}}
+		})
 	}
 	classes := byName(live.Classes)
 	for _, c := range want.Classes {
@@ -65,7 +77,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		if old != nil && old.Value != c.Value {
 			fields = []string{"value"}
 		}
-		o.add(before(old), kinds.WorkloadPriorityClass, fields, false, c, map[string]any{"value": c.Value})
+		o.add(before(old), kinds.WorkloadPriorityClass, fields, false, c, func() map[string]any { return map[string]any{"value": c.Value} })
 	}
 	flavors := byName(live.Flavors)
 	for _, f := range want.Flavors {
@@ -75,7 +87,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 			fields = fieldsOf(f.Spec, old.Spec)
 		}
 		after := applied(old, f, func(o *kueue.ResourceFlavor) *kueue.ResourceFlavorSpec { return &o.Spec })
-		o.spec(before(old), kinds.ResourceFlavor, fields, false, after, f.Spec)
+		o.spec(before(old), kinds.ResourceFlavor, fields, false, after, &f.Spec)
 	}
 	cohorts := byName(live.Cohorts)
 	for _, c := range want.Cohorts {
@@ -85,7 +97,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 			fields = fieldsOf(canonicalCohort(&c.Spec), canonicalCohort(&old.Spec))
 		}
 		after := applied(old, c, func(o *kueue.Cohort) *kueue.CohortSpec { return &o.Spec })
-		o.spec(before(old), kinds.Cohort, fields, false, after, c.Spec)
+		o.spec(before(old), kinds.Cohort, fields, false, after, &c.Spec)
 	}
 	clusterQueues := byName(live.ClusterQueues)
 	for _, q := range want.ClusterQueues {
@@ -97,7 +109,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 			lowers = lower(&old.Spec, &q.Spec)
 		}
 		after := applied(old, q, func(o *kueue.ClusterQueue) *kueue.ClusterQueueSpec { return &o.Spec })
-		o.spec(before(old), kinds.ClusterQueue, fields, lowers, after, q.Spec)
+		o.spec(before(old), kinds.ClusterQueue, fields, lowers, after, &q.Spec)
 	}
 	localQueues := byName(live.LocalQueues)
 	for _, l := range want.LocalQueues {
@@ -106,7 +118,9 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		if old != nil && old.Spec.ClusterQueue != l.Spec.ClusterQueue {
 			fields = []string{"clusterQueue"}
 		}
-		o.add(before(old), kinds.LocalQueue, fields, false, l, map[string]any{"spec": map[string]any{"clusterQueue": string(l.Spec.ClusterQueue)}})
+		o.add(before(old), kinds.LocalQueue, fields, false, l, func() map[string]any {
+			return map[string]any{"spec": map[string]any{"clusterQueue": string(l.Spec.ClusterQueue)}}
+		})
 	}
 	o.prune(live, prune)
 	slices.SortStableFunc(o.out, func(a, b Operation) int { return cmp.Compare(turn(a), turn(b)) })
@@ -151,14 +165,14 @@ func (o *operations) prune(live *Live, p Prune) {
 	}
 }
 
-// applied returns an object as it is once the wanted fields are applied; old is nil
-// where it does not exist.
+// applied returns an object as it is once the wanted fields are applied: the wanted one itself if old is nil, because it does
+// not exist.
 func applied[O any, P interface {
 	*O
 	DeepCopy() *O
 }, S any](old, want P, spec func(*O) *S) *O {
 	if old == nil {
-		return want.DeepCopy()
+		return want
 	}
 	out := old.DeepCopy()
 	over(spec(out), *spec(old), *spec(want))
@@ -182,14 +196,16 @@ func over[T any](into *T, under, fields T) {
 }
 
 func (o *operations) spec(before client.Object, r kinds.Resource, fields []string, lowers bool, after client.Object, spec any) {
-	plain, err := toPlain(spec)
-	if err != nil {
-		return // a typed spec always has a JSON form
-	}
-	o.add(before, r, fields, lowers, after, map[string]any{"spec": plain})
+	o.add(before, r, fields, lowers, after, func() map[string]any {
+		plain, err := toPlain(spec)
+		if err != nil {
+			plain = map[string]any{} // a typed spec always has a JSON form
+		}
+		return map[string]any{"spec": plain}
+	})
 }
 
-func (o *operations) add(before client.Object, r kinds.Resource, fields []string, lowers bool, after client.Object, body map[string]any) {
+func (o *operations) add(before client.Object, r kinds.Resource, fields []string, lowers bool, after client.Object, body func() map[string]any) {
 	action := Create
 	if before != nil {
 		if len(fields) == 0 {
@@ -197,19 +213,22 @@ func (o *operations) add(before client.Object, r kinds.Resource, fields []string
 		}
 		action = Update
 	}
-	meta, _ := body["metadata"].(map[string]any)
-	if meta == nil {
-		meta = map[string]any{}
-	}
-	meta["name"] = after.GetName()
-	if ns := after.GetNamespace(); ns != "" {
-		meta["namespace"] = ns
-	}
-	object := maps.Clone(body)
-	object["metadata"] = meta
-	object["apiVersion"], object["kind"] = r.GroupVersion(), r.Kind
-	o.out = append(o.out, Operation{Action: action, Kind: r.Kind, Namespace: after.GetNamespace(), Name: after.GetName(),
-		Fields: fields, Lowers: lowers, Object: object, Before: before, After: after})
+	namespace, name := after.GetNamespace(), after.GetName()
+	o.out = append(o.out, Operation{Action: action, Kind: r.Kind, Namespace: namespace, Name: name,
+		Fields: fields, Lowers: lowers, Before: before, After: after, body: func() map[string]any {
+			object := body()
+			meta, _ := object["metadata"].(map[string]any)
+			if meta == nil {
+				meta = map[string]any{}
+			}
+			meta["name"] = name
+			if namespace != "" {
+				meta["namespace"] = namespace
+			}
+			object["metadata"] = meta
+			object["apiVersion"], object["kind"] = r.GroupVersion(), r.Kind
+			return object
+		}})
 }
 
 // before returns what find found, nil where it found nothing.

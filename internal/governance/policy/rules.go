@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 import "sync"
 
 // Level is the severity of a finding.
@@ -11,6 +13,12 @@ const (
 	LevelWarning Level = "Warning"
 	LevelNote    Level = "Note"
 )
+
+// Compare orders levels, errors first.
+func (l Level) Compare(o Level) int {
+	order := []Level{LevelError, LevelWarning, LevelNote}
+	return slices.Index(order, l) - slices.Index(order, o)
+}
 
 // Rule is one row of the table of docs/governance-check.md.
 type Rule struct {

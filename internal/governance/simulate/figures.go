@@ -27,11 +27,8 @@ type TeamState struct {
 	Limit, Free, Borrowable                                               []Amount
 }
 
-// report returns the quota of the world after the run, as get-quota has it.
+// report makes the quota of the world after the run, as get-quota has it. It is large: see figures for what is kept of it.
 func (r *result) report() *quota.Report {
-	if r.quota != nil {
-		return r.quota
-	}
 	s := &state.State{Taken: r.world.Now}
 	for _, q := range all[*kueue.ClusterQueue](r.world) {
 		out := admission.QuotaOf(q)
@@ -52,8 +49,7 @@ func (r *result) report() *quota.Report {
 	for _, n := range all[*corev1.Node](r.world) {
 		s.Nodes = append(s.Nodes, nodeState(n))
 	}
-	r.quota = quota.FromUse(s, r.use())
-	return r.quota
+	return quota.FromUse(s, r.use())
 }
 
 // use returns what the workloads hold after the run.
@@ -100,13 +96,19 @@ func nodeState(n *corev1.Node) state.Node {
 
 // teamStates returns the figures of every ClusterQueue that is not left out.
 func (r *result) teamStates() map[string]*TeamState {
+	r.figures()
+	return r.teams
+}
+
+// figures keeps what the comparison needs of the report: the states of the teams, and the problems.
+func (r *result) figures() {
 	if r.teams != nil {
-		return r.teams
+		return
 	}
-	r.teams = map[string]*TeamState{}
-	teams := r.report().Teams
-	for i := range teams {
-		t := &teams[i]
+	report := r.report()
+	r.teams, r.faults = make(map[string]*TeamState, len(report.Teams)), report.Problems
+	for i := range report.Teams {
+		t := &report.Teams[i]
 		if t.State == quota.Faulty || t.State == quota.Deleted {
 			continue
 		}
@@ -117,7 +119,6 @@ func (r *result) teamStates() map[string]*TeamState {
 			t.count(s.State)
 		}
 	}
-	return r.teams
 }
 
 func (t *TeamState) count(jobState string) {
@@ -158,16 +159,16 @@ func stateOfTeam(t *quota.Team) *TeamState {
 		{&out.Borrowable, func(f *quota.Figures) *int64 { return f.Borrowable }},
 	}
 	for _, l := range lists {
-		m := map[flavorResource]int64{}
+		list := []Amount{}
 		for i := range t.Resources {
 			for k := range t.Resources[i].Flavors {
 				f := &t.Resources[i].Flavors[k]
-				if n := l.of(&f.Figures); n != nil {
-					m[flavorResource{f.Flavor, t.Resources[i].Resource}] = min(*n, most)
+				if n := l.of(&f.Figures); n != nil && *n != 0 {
+					list = append(list, amountOf(flavorResource{f.Flavor, t.Resources[i].Resource}, min(*n, most)))
 				}
 			}
 		}
-		*l.to = amounts(m)
+		*l.to = sortAmounts(list)
 	}
 	return out
 }
@@ -221,14 +222,16 @@ const (
 
 // problems returns those of either side. Those that the changes bring come first.
 func problems(before, after *result) []Problem {
+	before.figures()
+	after.figures()
 	type id struct{ code, subject, flavor, resource string }
 	of := func(p quota.Problem) id { return id{p.Code, p.Subject, p.Flavor, p.Resource} }
 	was := map[id]quota.Problem{}
-	for _, p := range before.report().Problems {
+	for _, p := range before.faults {
 		was[of(p)] = p
 	}
 	fresh, kept, gone := []Problem{}, []Problem{}, []Problem{}
-	for _, p := range after.report().Problems {
+	for _, p := range after.faults {
 		if _, old := was[of(p)]; old {
 			kept = append(kept, Problem{p, Kept})
 			delete(was, of(p))
@@ -236,7 +239,7 @@ func problems(before, after *result) []Problem {
 			fresh = append(fresh, Problem{p, Added})
 		}
 	}
-	for _, p := range before.report().Problems {
+	for _, p := range before.faults {
 		if _, left := was[of(p)]; left {
 			gone = append(gone, Problem{p, Resolved})
 		}

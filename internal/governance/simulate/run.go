@@ -38,9 +38,9 @@ type result struct {
 	problems []error
 	warnings []admission.Warning
 	idle     map[string]state.Condition   // Active conditions of ClusterQueues that admit nothing
-	quota    *quota.Report                // see report
+	faults   []quota.Problem              // see figures
 	variants []*kueue.Workload            // of all workloads, after the run
-	teams    map[string]*TeamState        // see teamStates
+	teams    map[string]*TeamState        // see figures
 	rank     map[types.NamespacedName]int // see sortByReservation
 }
 

@@ -115,19 +115,26 @@ func sum(a, b int64) int64 { return min(max(a+b, -most), most) }
 func amounts(m map[flavorResource]int64) []Amount {
 	out := []Amount{}
 	for k, v := range m {
-		if v == 0 {
-			continue
+		if v != 0 {
+			out = append(out, amountOf(k, v))
 		}
-		a := Amount{Flavor: k.flavor, Resource: k.resource, Amount: quota.BaseOf(k.resource, v), exact: v}
-		if v >= most {
-			a.Amount = quota.BaseOf(k.resource, quota.Unlimited)
-		}
-		out = append(out, a)
 	}
-	slices.SortFunc(out, func(a, b Amount) int {
+	return sortAmounts(out)
+}
+
+func amountOf(k flavorResource, v int64) Amount {
+	a := Amount{Flavor: k.flavor, Resource: k.resource, Amount: quota.BaseOf(k.resource, v), exact: v}
+	if v >= most {
+		a.Amount = quota.BaseOf(k.resource, quota.Unlimited)
+	}
+	return a
+}
+
+func sortAmounts(list []Amount) []Amount {
+	slices.SortFunc(list, func(a, b Amount) int {
 		return cmp.Or(cmp.Compare(a.Flavor, b.Flavor), cmp.Compare(a.Resource, b.Resource))
 	})
-	return out
+	return list
 }
 
 // jobs lists every job of either side that has not finished, by namespace and name.

@@ -20,10 +20,13 @@ func Markdown(p *plan.Plan) string {
 		b.WriteString("```\n")
 	}
 	if c := p.Consequences; c != nil {
-		if rows := Rows(c); len(rows) > 0 {
+		if rows, more := Rows(c, MostRows); len(rows) > 0 {
 			fmt.Fprintf(&b, "\n| TEAM | RESOURCE | %s |\n|---|---|%s\n", strings.Join(Figures, " | "), strings.Repeat("---:|", len(Figures)))
 			for _, r := range rows {
 				fmt.Fprintf(&b, "| %s | %s | %s |\n", escape(r.Team), escape(r.Resource), strings.Join(r.Cells, " | "))
+			}
+			if more > 0 {
+				fmt.Fprintf(&b, "\nand %d more rows (-o json)\n", more)
 			}
 		}
 		b.WriteString("\n")

@@ -21,25 +21,81 @@ import (
 // shown is the number of lines of one kind in a plan.
 const shown = 12
 
-// Changes returns the differences, a line each.
+// MostRows is the number of figures in a table for people.
+const MostRows = 40
+
+// line is a line of a plan with its weight: what takes away more comes first where not all lines are shown.
+type line struct {
+	text   string
+	weight int
+}
+
+// The weights of lines, and what the rest of each is called.
+const (
+	removal = iota
+	reduction
+	newTeam
+	newObject
+	other
+)
+
+var restOf = [][2]string{{"team removed", "teams removed"}, {"reduction", "reductions"}, {"new team", "new teams"}, {"new object", "new objects"}, {"other change", "other changes"}}
+
+// Changes returns the differences, a line each. Of many, those that take something away come first, and the rest is counted.
 func Changes(p *plan.Plan) []string {
-	var out []string
-	for _, c := range p.Actions {
-		out = append(out, change(c, p.Target))
+	var out []line
+	loses := p.Losses()
+	weigh := func(c policy.Change) int {
+		switch {
+		case c.Field == "" && c.Action == policy.Delete:
+			return removal
+		case loses(c):
+			return reduction
+		case c.Field == "" && c.Action == policy.Create:
+			return newTeam
+		}
+		return other
 	}
-	for _, op := range p.Operations {
-		if own(op) {
-			out = append(out, operation(op))
+	for _, c := range p.Actions {
+		out = append(out, line{change(c, p.Target), weigh(c)})
+	}
+	for i := range p.Operations {
+		if op := &p.Operations[i]; own(op) {
+			out = append(out, line{operation(op), map[policy.Action]int{policy.Create: newObject, policy.Update: other, policy.Delete: reduction}[op.Action]})
 		}
 	}
 	for _, c := range p.Manual {
-		out = append(out, change(c, p.Target)+manual(c, p.Target))
+		out = append(out, line{change(c, p.Target) + manual(c, p.Target), other})
 	}
-	return limited(out)
+	return cut(out)
+}
+
+// cut returns the texts of lines, or the heaviest of them and a count of the rest.
+func cut(lines []line) []string {
+	var out []string
+	if len(lines) > shown+3 {
+		slices.SortStableFunc(lines, func(a, b line) int { return a.weight - b.weight })
+		rest := make([]int, len(restOf))
+		for _, l := range lines[shown:] {
+			rest[l.weight]++
+		}
+		var parts []string
+		for weight, n := range rest {
+			if n > 0 {
+				parts = append(parts, words.Count(n, restOf[weight][0], restOf[weight][1]))
+			}
+		}
+		more := fmt.Sprintf("and %d more: %s (-o json)", len(lines)-shown, strings.Join(parts, ", "))
+		lines = append(lines[:shown:shown], line{text: more})
+	}
+	for _, l := range lines {
+		out = append(out, l.text)
+	}
+	return out
 }
 
 // own reports an operation that the differences do not already show.
-func own(op policy.Operation) bool {
+func own(op *policy.Operation) bool {
 	switch op.Kind {
 	case kinds.ClusterQueue.Kind:
 		return false
@@ -112,7 +168,7 @@ func manual(c policy.Change, target string) string {
 	return "  (not applied: only the service shares idle capacity)"
 }
 
-func operation(op policy.Operation) string {
+func operation(op *policy.Operation) string {
 	name := op.Name
 	switch {
 	case op.Recovers && op.Action == policy.Update:
@@ -126,11 +182,14 @@ func operation(op policy.Operation) string {
 	return signs[op.Action] + op.Kind + " " + name
 }
 
-func limited(lines []string) []string {
+func limited(lines []string) []string { return limitedTo(lines, "more") }
+
+// limitedTo cuts a list; more says what the rest is, behind its number.
+func limitedTo(lines []string, more string) []string {
 	if len(lines) <= shown+3 {
 		return lines
 	}
-	return append(lines[:shown:shown], fmt.Sprintf("and %d more (-o json)", len(lines)-shown))
+	return append(lines[:shown:shown], fmt.Sprintf("and %d %s (-o json)", len(lines)-shown, more))
 }
 
 // Row is a line of the figures: a team's amounts of a resource, before and after.
@@ -143,11 +202,33 @@ type Row struct {
 // Figures are the titles of the figures of a Row.
 var Figures = []string{"NOMINAL", "USED", "BORROWED", "OVERCOMMIT", "FREE", "BORROWABLE", "LIMIT", "RUNNING", "WAITING"}
 
-// Rows returns the figures of the teams that change, by accelerator, or cpu for teams without.
-func Rows(c *plan.Consequences) []Row {
-	var out []Row
+// Rows returns the figures of the teams that change, by accelerator, or cpu for teams without. If there are more than most
+// rows, those of teams that lose something come first, and more is the number of the rest; most 0 returns all.
+func Rows(c *plan.Consequences, most int) (rows []Row, more int) {
+	var losses, others []simulate.Team
+	total := 0
 	for _, t := range c.Teams {
+		total += len(resources(t))
+		if plan.Loses(t) {
+			losses = append(losses, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	if most == 0 || total <= most+1 {
+		return rowsOf(c.Teams, total), 0
+	}
+	return rowsOf(slices.Concat(losses, others), most), total - most
+}
+
+// rowsOf returns the first rows of teams.
+func rowsOf(teams []simulate.Team, most int) []Row {
+	var out []Row
+	for _, t := range teams {
 		for _, r := range resources(t) {
+			if len(out) == most {
+				return out
+			}
 			b, a := amounts(t.Before, r), amounts(t.After, r)
 			row := Row{Team: t.Team, Resource: r}
 			for i := range Figures {
@@ -227,7 +308,7 @@ func Effects(c *plan.Consequences) []string {
 	if len(c.Preempted) == 0 {
 		out = append(out, "nothing is preempted")
 	}
-	out = limited(out)
+	out = limitedTo(out, "more are preempted")
 	var evicted, started, nodes, lost []string
 	for _, e := range c.Evicted {
 		text := fmt.Sprintf("evicted: %s/%s (%s; %s)", e.Namespace, e.Name, holder(c, e.Team, e.Since), e.Reason)
@@ -245,7 +326,8 @@ func Effects(c *plan.Consequences) []string {
 	for _, j := range c.Never {
 		lost = append(lost, fmt.Sprintf("can never run: %s/%s (%s)", j.Namespace, j.Name, never(j.After)))
 	}
-	out = slices.Concat(out, limited(evicted), limited(started), limited(nodes), limited(lost))
+	out = slices.Concat(out, limitedTo(evicted, "more are evicted"), limitedTo(started, "more start"), limitedTo(nodes, "more get quota, but no node"),
+		limitedTo(lost, "more can never run"))
 	switch {
 	case c.Settled:
 		out = append(out, "the policy converges"+words.AfterCycles(c.CyclesRun))
@@ -317,20 +399,24 @@ func never(s *simulate.JobState) string {
 
 // Remarks returns what to know beside the changes.
 func Remarks(p *plan.Plan) []string {
-	var out []string
+	var removed, troubles, renamed []string
 	for _, r := range p.Removed {
 		text := fmt.Sprintf("DELETES team %s and its namespace %s with everything in it", r.Team, r.Namespace)
 		if r.Workloads != nil {
 			text += ": " + words.Count(*r.Workloads, "workload", "workloads")
 		}
-		out = append(out, text)
+		removed = append(removed, text)
+	}
+	if n := len(removed); n > shown+3 {
+		removed = append([]string{fmt.Sprintf("DELETES %d teams and their namespaces with everything in them", n)}, removed...)
 	}
 	for _, t := range p.Troubles {
-		out = append(out, Trouble(t))
+		troubles = append(troubles, Trouble(t))
 	}
 	for _, r := range p.Renamed {
-		out = append(out, fmt.Sprintf("%s looks like %s under another name: a team cannot be renamed, %s is a new team with a namespace of its own", r.To, r.From, r.To))
+		renamed = append(renamed, fmt.Sprintf("%s looks like %s under another name: a team cannot be renamed, %s is a new team with a namespace of its own", r.To, r.From, r.To))
 	}
+	out := slices.Concat(limited(removed), limited(troubles), limited(renamed))
 	for _, k := range []struct {
 		names     []string
 		one, many string
@@ -340,7 +426,11 @@ func Remarks(p *plan.Plan) []string {
 		}
 	}
 	var findings []string
-	for _, f := range visible(p) {
+	found := visible(p)
+	if len(found) > shown+3 {
+		found = slices.SortedStableFunc(slices.Values(found), func(a, b policy.Finding) int { return a.Level.Compare(b.Level) })
+	}
+	for _, f := range found {
 		findings = append(findings, fmt.Sprintf("%s %s: %s", f.Code, strings.ToLower(string(f.Level)), f.Message))
 	}
 	out = append(out, limited(findings)...)

@@ -1,0 +1,26 @@
+package governancecmd
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+)
+
+// TestManyFindingsOfCheck: the table of a check with many findings shows some of each code, errors first, and counts the
+// rest. JSON has all findings.
+func TestManyFindingsOfCheck(t *testing.T) {
+	warning, hard := policy.Finding{Code: "W050", Level: policy.LevelWarning}, policy.Finding{Code: "E031", Level: policy.LevelError}
+	found := slices.Concat(slices.Repeat([]policy.Finding{warning}, 1000), slices.Repeat([]policy.Finding{hard}, 2))
+	table := findingsTable(CheckDocument{File: "x.yaml", Findings: found}.counted())
+	if len(table.Rows) != 2+mostOfCode || table.Rows[0][2].Text != "E031" || table.Rows[2][2].Text != "W050" {
+		t.Errorf("%d rows, first %+v", len(table.Rows), table.Rows[0])
+	}
+	if want := []string{"and 992 more of W050 (-o json)", "2 errors, 1000 warnings, 0 notes"}; !slices.Equal(table.Notes, want) {
+		t.Errorf("notes %q, want %q", table.Notes, want)
+	}
+	few := slices.Repeat([]policy.Finding{warning}, mostFindings+1)
+	if table := findingsTable(CheckDocument{File: "x.yaml", Findings: few}.counted()); len(table.Rows) != len(few) {
+		t.Errorf("%d of %d rows", len(table.Rows), len(few))
+	}
+}

@@ -1,0 +1,100 @@
+package plantext
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+)
+
+// TestManyChanges: a plan with many changes shows what it takes away first, and counts the rest by what it does.
+func TestManyChanges(t *testing.T) {
+	p := &plan.Plan{Target: plan.Kueue, Changes: true}
+	for i := range 1000 {
+		p.Actions = append(p.Actions, policy.Change{Action: policy.Create, Team: fmt.Sprintf("t%04d", i)})
+	}
+	p.Actions = append(p.Actions,
+		policy.Change{Action: policy.Update, Team: "vision", Field: "borrowLimit", From: 0.0, To: 100.0},
+		policy.Change{Action: policy.Update, Team: "speech", Field: "kueue.spec.resourceGroups[0].flavors", From: []any{}, To: []any{}},
+		policy.Change{Action: policy.Update, Team: "audio", Field: "kueue.spec.resourceGroups[0].flavors[g5].resources[nvidia.com/gpu].nominalQuota", From: "1k", To: "16"},
+		policy.Change{Action: policy.Update, Team: "interns", Field: "quota[ml.g5.8xlarge].count", From: 4.0, To: 2.0},
+		policy.Change{Action: policy.Delete, Team: "gone"})
+	for i := range 20 {
+		p.Actions = append(p.Actions, policy.Change{Action: policy.Update, Team: fmt.Sprintf("less%02d", i), Field: "quota[ml.g5.8xlarge].count", From: 4.0, To: 2.0})
+	}
+	p.Operations = []policy.Operation{{Action: policy.Update, Kind: "ClusterQueue", Name: "hyperpod-ns-speech-clusterqueue", Lowers: true}}
+	got := Changes(p)
+	if len(got) != shown+1 || !strings.HasPrefix(got[0], "- gone") || !strings.HasPrefix(got[1], "~ speech") || !strings.HasPrefix(got[2], "~ audio") || !strings.HasPrefix(got[3], "~ interns") {
+		t.Errorf("not the losses first:\n%s", strings.Join(got, "\n"))
+	}
+	if want := "and 1013 more: 12 reductions, 1000 new teams, 1 other change (-o json)"; got[len(got)-1] != want {
+		t.Errorf("got %q, want %q", got[len(got)-1], want)
+	}
+	p.Actions = p.Actions[990:1004]
+	if got := Changes(p); len(got) != 14 || !strings.HasPrefix(got[0], "+ t0990") {
+		t.Errorf("a short plan changed its order:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestManyRows: the figures of many teams are cut, and the teams that lose quota or jobs come first.
+func TestManyRows(t *testing.T) {
+	c := &plan.Consequences{}
+	state := func(gpus quota.Base, running int) *simulate.TeamState {
+		return &simulate.TeamState{Nominal: []simulate.Amount{{Flavor: "g5", Resource: "nvidia.com/gpu", Amount: gpus}}, Admitted: running}
+	}
+	for i := range 100 {
+		c.Teams = append(c.Teams, simulate.Team{Team: fmt.Sprintf("t%03d", i), After: state(1, 0)})
+	}
+	c.Teams = append(c.Teams, simulate.Team{Team: "up", Before: state(1, 1), After: state(2, 1)}, simulate.Team{Team: "stops", Before: state(1, 2), After: state(1, 1)},
+		simulate.Team{Team: "down", Before: state(4, 1), After: state(2, 1)}, simulate.Team{Team: "gone", Before: state(1, 1)})
+	all, more := Rows(c, 0)
+	if len(all) != 104 || more != 0 || all[0].Team != "t000" {
+		t.Errorf("all: %d rows, %d more, first %s", len(all), more, all[0].Team)
+	}
+	rows, more := Rows(c, 40)
+	var first []string
+	for _, r := range rows[:4] {
+		first = append(first, r.Team)
+	}
+	if len(rows) != 40 || more != 64 || !slices.Equal(first, []string{"stops", "down", "gone", "t000"}) {
+		t.Errorf("%d rows, %d more, first %q", len(rows), more, first)
+	}
+}
+
+// TestManyPreempted: what happens to many jobs is counted, each kind on its own.
+func TestManyPreempted(t *testing.T) {
+	c := &plan.Consequences{Settled: true}
+	for i := range 50 {
+		c.Preempted = append(c.Preempted, simulate.Preemption{Namespace: "ns", Name: fmt.Sprintf("p%02d", i)})
+		c.Evicted = append(c.Evicted, simulate.Eviction{Namespace: "ns", Name: fmt.Sprintf("e%02d", i)})
+		c.Started = append(c.Started, simulate.Job{Namespace: "ns", Name: fmt.Sprintf("s%02d", i)})
+	}
+	got := Effects(c)
+	for _, want := range []string{"and 38 more are preempted (-o json)", "and 38 more are evicted (-o json)", "and 38 more start (-o json)"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// TestManyRemarks: the namespaces that a plan deletes are counted before they are cut, and errors come before warnings.
+func TestManyRemarks(t *testing.T) {
+	p := &plan.Plan{}
+	for i := range 100 {
+		p.Removed = append(p.Removed, plan.Removed{Team: fmt.Sprintf("t%02d", i), Namespace: fmt.Sprintf("n%02d", i)})
+		p.Findings = append(p.Findings, policy.Finding{Code: "W050", Level: policy.LevelWarning})
+	}
+	p.Findings = append(p.Findings, policy.Finding{Code: "E031", Level: policy.LevelError})
+	got := Remarks(p)
+	if got[0] != "DELETES 100 teams and their namespaces with everything in them" || len(got) > 2*shown+3 {
+		t.Errorf("%d lines, first %q", len(got), got[0])
+	}
+	if i := slices.IndexFunc(got, func(l string) bool { return strings.HasPrefix(l, "E031") }); i < 0 || !strings.HasPrefix(got[i+1], "W050") {
+		t.Errorf("not the errors first:\n%s", strings.Join(got, "\n"))
+	}
+}
