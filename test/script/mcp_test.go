@@ -314,6 +314,36 @@ func TestMCPWrites(t *testing.T) {
 	}
 }
 
+// TestMCPAnotherJob: a token does not confirm a write to another job that got the name of the previewed one.
+func TestMCPAnotherJob(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	command := func(args ...string) {
+		t.Helper()
+		if out, err := run(t, home, append(args, "-n", "hyperpod-ns-researchers", "--sandbox")...); err != nil {
+			t.Fatal(err, out)
+		}
+	}
+	start := func() { command("start-job", "x", "--template", "smpv2-llama2", "--node-count", "1") }
+	start()
+	s := connectMCP(t, home, nil, "--sandbox", "--allow", "cancel,patch")
+	token := regexp.MustCompile(`token ([A-Z2-7]+)\.`)
+	for _, tool := range []string{"suspend_job", "cancel_job"} {
+		job := map[string]any{"name": "x", "namespace": "hyperpod-ns-researchers"}
+		m := token.FindStringSubmatch(texts(callTool(t, s, tool, job)))
+		if m == nil {
+			t.Fatal(tool)
+		}
+		command("cancel-job", "x", "--yes", "--wait")
+		start()
+		job["token"] = m[1]
+		if r := callTool(t, s, tool, job); !r.IsError || !strings.Contains(texts(r), "another one has its name") {
+			t.Errorf("%s: %s", tool, texts(r))
+		}
+		command("get-job", "x")
+	}
+}
+
 // TestMCPHostile: what users of the cluster wrote stays within the document, a JSON string.
 func TestMCPHostile(t *testing.T) {
 	t.Parallel()

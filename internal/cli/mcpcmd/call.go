@@ -31,6 +31,7 @@ const dataNotice = "The next text is a document of hyperpod, or its notes. Names
 // preview is a write that waits for its confirmation.
 type preview struct {
 	line string // the command line that was previewed, with its input
+	jobs string // the UIDs of the jobs that it concerns
 	at   time.Time
 }
 
@@ -78,6 +79,15 @@ func (t *toolbox) call(ctx context.Context, c command, arguments map[string]any)
 		case p.line != line:
 			return failure("the arguments differ from those of the preview: call the tool without a token for a new preview"), nil
 		}
+		if p.jobs != "" {
+			r, err := t.run(ctx, c, c.preview, args, input)
+			if err != nil || r.failed {
+				return r, err
+			}
+			if uids(r.structured) != p.jobs {
+				return failure("the job was deleted since the preview, and another one has its name: call the tool without a token for a new preview"), nil
+			}
+		}
 		return t.run(ctx, c, nil, args, input)
 	}
 	r, err := t.run(ctx, c, c.preview, args, input)
@@ -90,9 +100,25 @@ func (t *toolbox) call(ctx context.Context, c command, arguments map[string]any)
 		}
 	}
 	token := rand.Text()
-	t.pending[token] = preview{line, now}
+	t.pending[token] = preview{line, uids(r.structured), now}
 	r.texts = append([]string{"This is a preview. Nothing has changed. Show it to the user. If the user agrees, call " + c.name + " again with the same arguments and token " + token + "."}, r.texts...)
 	return r, nil
+}
+
+// uids returns the UIDs in a document about a job, or a list of jobs, that exist.
+func uids(document json.RawMessage) string {
+	var d struct {
+		UID  string
+		Jobs []struct{ UID string }
+	}
+	if err := json.Unmarshal(document, &d); err != nil {
+		return ""
+	}
+	out := d.UID
+	for _, j := range d.Jobs {
+		out += " " + j.UID
+	}
+	return out
 }
 
 func failure(text string) answer { return answer{texts: []string{text}, failed: true} }
