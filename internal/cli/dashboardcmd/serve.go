@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/browser"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -71,6 +72,7 @@ func commandOutput(ctx context.Context, args, globals []string) string {
 	out := &limited{left: 1 << 20}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Env = append(os.Environ(), "NO_COLOR=1", "COLUMNS=120")
+	cmd.WaitDelay = time.Second // a program that it started, such as a credential plugin, can keep the output open
 	if err := cmd.Run(); err != nil && out.Len() == 0 {
 		return err.Error()
 	}

@@ -89,6 +89,10 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	switch {
+	case r.ContentLength != 0: // the server would wait for a body, without end, before it answers
+		h.Set("Connection", "close")
+		_ = http.NewResponseController(rw).SetReadDeadline(time.Now()) // not every connection has one
+		http.Error(rw, "the dashboard takes no body", http.StatusBadRequest)
 	case !local(r):
 		http.Error(rw, "the dashboard answers only its own page on this machine", http.StatusForbidden)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:

@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -320,5 +322,41 @@ func TestDetails(t *testing.T) {
 	}
 	if fmt.Sprint(s.ran) != "[get-log -n ns --tail 200 -- alpha]" {
 		t.Error(s.ran)
+	}
+}
+
+// TestABodyThatNeverComes: a request that announces a body gets its answer at once, and its connection ends.
+func TestABodyThatNeverComes(t *testing.T) {
+	s := newSite(t)
+	for _, framing := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked"} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.origin, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+		fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n%s\r\n\r\n", framing)
+		if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
+			t.Errorf("%s: %v: %.100q", framing, err, answer)
+		}
+	}
+}
+
+// TestAChildOfTheCommand: the details of a row end with their request, also if a program that the command started, such as a
+// credential plugin, does not.
+func TestAChildOfTheCommand(t *testing.T) {
+	if os.Getenv("HYPERPOD_TEST_CHILD") != "" {
+		plugin := exec.Command("sleep", "30")
+		plugin.Stdout, plugin.Stderr = os.Stdout, os.Stderr
+		_ = plugin.Run()
+		return
+	}
+	t.Setenv("HYPERPOD_TEST_CHILD", "1")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	began := time.Now()
+	commandOutput(ctx, []string{"-test.run=^TestAChildOfTheCommand$"}, nil)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("took %v", took)
 	}
 }
