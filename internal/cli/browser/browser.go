@@ -2,28 +2,52 @@
 package browser
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os/exec"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // Open opens an http or https address with the program in the variable BROWSER, or the
-// system's own. It waits until the program has taken the address.
+// system's own. It waits until the program ends, which can be when its user closes the browser.
 func Open(ctx context.Context, env func(string) string, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return fmt.Errorf("not a web address: %q", address)
 	}
 	argv := command(env, runtime.GOOS, u.String())
-	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
-	if err != nil && len(out) > 0 {
-		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.WaitDelay = time.Second // a browser that the program leaves behind has its output open
+	out := &limited{left: 4096}
+	cmd.Stdout, cmd.Stderr = out, out
+	err = cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		return nil // the program itself ended well
+	}
+	if err != nil && out.Len() > 0 {
+		first, _, _ := strings.Cut(strings.TrimSpace(out.String()), "\n")
 		return fmt.Errorf("%s: %w: %s", argv[0], err, first)
 	}
 	return err
+}
+
+// limited keeps the beginning of what is written.
+type limited struct {
+	bytes.Buffer
+	left int
+}
+
+// Write implements io.Writer.
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(len(p), l.left)
+	l.left -= n
+	l.Buffer.Write(p[:n])
+	return len(p), nil
 }
 
 // command returns the program that opens an address, with its arguments. No shell reads

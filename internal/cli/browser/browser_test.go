@@ -1,8 +1,11 @@
 package browser
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 func TestCommand(t *testing.T) {
@@ -30,5 +33,20 @@ func TestOpenRefusesOtherAddresses(t *testing.T) {
 		if err := Open(t.Context(), func(string) string { return "true" }, address); err == nil {
 			t.Errorf("%q was opened", address)
 		}
+	}
+}
+
+// TestOpenDoesNotWaitForTheBrowser: the program that opens an address can leave a browser behind that has its output open.
+func TestOpenDoesNotWaitForTheBrowser(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "open")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nsleep 30 &\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := Open(t.Context(), func(string) string { return program }, "http://127.0.0.1/"); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("took %v", took)
 	}
 }

@@ -55,9 +55,11 @@ func (o *Options) serve(ctx context.Context, c *factory.Cluster, feed *feed) err
 	}
 	f.Notef("the link works once, in one browser; Ctrl-C ends the dashboard")
 	if !o.NoBrowser {
-		if err := browser.Open(ctx, f.Env, link); err != nil {
-			f.Notef("note: cannot open a browser (%v): open the link yourself", err)
-		}
+		crash.Go(func() { // it can end with the browser only, which needs the page
+			if err := browser.Open(ctx, f.Env, link); err != nil && ctx.Err() == nil {
+				f.Notef("note: cannot open a browser (%v): open the link yourself", err)
+			}
+		})
 	}
 	return w.serve(ctx, ln)
 }
