@@ -47,13 +47,27 @@ func (s savedPlan) write(path string) error {
 	return nil
 }
 
+// whole reports a plan that has everything that plan --out writes. Somebody may have changed the file since.
+func (s *savedPlan) whole() bool {
+	rounds := []string{policy.Down, policy.Up, policy.Nearest}
+	if s.Document == nil || s.Mapping.Cohort == "" || !slices.Contains(rounds, s.Mapping.Round) || !slices.Contains([]string{"", plan.Kueue, plan.SageMaker}, s.Target) {
+		return false
+	}
+	text, err := policy.Marshal(s.Document)
+	if err != nil {
+		return false
+	}
+	_, _, faults := policy.Parse(text)
+	return len(faults) == 0
+}
+
 func load(ctx context.Context, f *factory.Factory, path string) (*savedPlan, error) {
 	data, err := f.ReadNamed(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	p := &savedPlan{}
-	if err := json.Unmarshal(data, p); err != nil || p.Schema != savedSchema || p.Document == nil {
+	if err := json.Unmarshal(data, p); err != nil || p.Schema != savedSchema || !p.whole() {
 		return nil, errs.Usagef("%s is not a saved plan", path).Suggest(errs.Run("governance", "plan", "-f", "FILE", "--out", path))
 	}
 	return p, nil
