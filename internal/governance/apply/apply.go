@@ -73,7 +73,7 @@ func Run(ctx context.Context, c *kube.Client, ops []policy.Operation, o Options)
 		if err == nil {
 			err = one(ctx, c, op, o.Force, false)
 		}
-		if err != nil {
+		if err != nil && !carriedOut(ctx, c, op, err) {
 			return &Failure{op, ops[:i], ops[i:], err}
 		}
 		if o.Done != nil {
