@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/metrics"
 )
 
 // crowdOf returns a cluster with n teams in a cohort without an object, and n in one with a parent.
@@ -91,5 +93,23 @@ func TestACrowdIsLoadedInProportion(t *testing.T) {
 	cost(100) // what is made once
 	if few, many := cost(250), cost(1000); many > 6*few {
 		t.Errorf("500 queues: %d bytes, 2000 queues: %d", few, many)
+	}
+}
+
+// TestQueuesShareOneInfo: the metric that Kueue searches for each ClusterQueue that changes does not grow with their number.
+// The search takes time but allocates nothing, so TestACrowdIsLoadedInProportion does not see it.
+func TestQueuesShareOneInfo(t *testing.T) {
+	loaded(t, crowdOf(20).objs)
+	entries := make(chan prometheus.Metric)
+	go func() {
+		metrics.ClusterQueueInfo.Collect(entries)
+		close(entries)
+	}()
+	n := 0
+	for range entries {
+		n++
+	}
+	if n > 1 {
+		t.Errorf("%d entries of 41 queues", n)
 	}
 }
