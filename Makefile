@@ -67,8 +67,8 @@ cluster:          ## the real control plane (Linux, root; built once, about 15 m
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
 	$(GO) test $(NOVET) -timeout 60m -p 2 ./test/cluster/... ./test/e2e/... ./test/fidelity/...
 
-oracle:           ## the admission core against Kueue's own scheduler: 3,000 random inputs, about two minutes
-	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run 'TestAgainstKueue|TestDiffered|TestTrainJob|TestAppWrapper|TestSparkApplication|TestFrameworks' -inputs 3000 ./...
+oracle:           ## the admission core against Kueue's own scheduler: 3,000 random inputs and the cases of Kueue's tests, about three minutes
+	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run 'TestAgainstKueue|TestDiffered|TestTrainJob|TestAppWrapper|TestSparkApplication|TestFrameworks|TestCases|TestPreemptionCases' -inputs 3000 ./...
 
 # Every run of a command behind a faulty server; `make script` runs a third of them once, without the race detector.
 faults:           ## each command behind each fault of the API server, 10 times
@@ -90,7 +90,7 @@ crash:            ## kills 1,000 writing commands at random points (half an hour
 	HYPERPOD_KILLS=1000 $(GO) test -v -timeout 0 -run TestKills ./test/crash
 
 fidelity:         ## all figures of docs/fidelity.md: 100,000 inputs, Kueue against itself, a live Kueue (an hour)
-	cd internal/governance/admission/oracle && $(GO) test -v -timeout 0 -run 'TestAgainstKueue|TestDiffered|TestTrainJob|TestAppWrapper|TestSparkApplication|TestFrameworks' $(INPUTS) ./...
+	cd internal/governance/admission/oracle && $(GO) test -v -timeout 0 -run 'TestAgainstKueue|TestDiffered|TestTrainJob|TestAppWrapper|TestSparkApplication|TestFrameworks|TestCases|TestPreemptionCases' $(INPUTS) -variants 20000 ./...
 	$(GO) test -v -timeout 60m -run TestFidelity ./test/fidelity/...
 
 bench:            ## all figures of docs/performance.md: ratios against the peers, scale curves, budgets (half an hour)

@@ -31,6 +31,7 @@ type api struct {
 	runtime       *nodev1.RuntimeClass // the only one
 	deviceClasses []*resourcev1.DeviceClass
 	templates     map[client.ObjectKey]*resourcev1.ResourceClaimTemplate
+	limits        []*corev1.LimitRange
 	patched       []change
 	answers       bool        // a patch returns the whole object
 	clock         clock.Clock // where it creates objects
@@ -90,7 +91,13 @@ func (a *api) List(_ context.Context, list client.ObjectList, opts ...client.Lis
 	var o client.ListOptions
 	o.ApplyOptions(opts)
 	switch l := list.(type) {
-	case *kueue.LocalQueueList, *corev1.LimitRangeList, *resourcev1.ResourceSliceList:
+	case *kueue.LocalQueueList, *resourcev1.ResourceSliceList:
+	case *corev1.LimitRangeList:
+		for _, r := range a.limits {
+			if r.Namespace == o.Namespace {
+				l.Items = append(l.Items, *r.DeepCopy())
+			}
+		}
 	case *resourcev1.DeviceClassList:
 		for _, c := range a.deviceClasses {
 			if o.FieldSelector == nil || o.FieldSelector.Matches(fields.Set{"spec.extendedResourceName": ptr.Deref(c.Spec.ExtendedResourceName, "")}) {

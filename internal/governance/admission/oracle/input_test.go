@@ -57,7 +57,10 @@ type input struct {
 	gates map[string]bool
 	make  func() []client.Object
 	late  []*kueue.Workload // arrive one by one
-	nodes []*corev1.Node
+	// length is the number of cycles, and start the time of the first one; 0 means the usual ones.
+	length int
+	start  time.Time
+	nodes  []*corev1.Node
 }
 
 // objects makes fresh copies, so that both sides own theirs.

@@ -21,12 +21,13 @@ import (
 )
 
 var (
-	inputs = flag.Int("inputs", 3000, "number of random inputs")
-	first  = flag.Int("first", 1, "seed of the first input")
-	repeat = flag.Int("repeat", 200, "how often Kueue may reach a cycle with another outcome than the engine's before the test fails")
-	full   = flag.Bool("full", false, "larger inputs with more cycles")
-	only   = flag.String("kind", "", "the only kind of input to run")
-	itself = flag.Int("itself", 0, "run Kueue against itself on every n-th input, to measure how often it differs")
+	inputs  = flag.Int("inputs", 3000, "number of random inputs")
+	first   = flag.Int("first", 1, "seed of the first input")
+	repeat  = flag.Int("repeat", 200, "how often Kueue may reach a cycle with another outcome than the engine's before the test fails")
+	full    = flag.Bool("full", false, "larger inputs with more cycles")
+	only    = flag.String("kind", "", "the only kind of input to run")
+	changed = flag.Int("variants", 600, "number of varied cases of Kueue's tests")
+	itself  = flag.Int("itself", 0, "run Kueue against itself on every n-th input, to measure how often it differs")
 )
 
 // TestMain lets the heap grow more between collections: the inputs are small and many.
@@ -41,7 +42,7 @@ type engine struct {
 }
 
 func newEngine(in *input) engine {
-	at := now
+	at := in.from()
 	cfg := admission.Config{FairSharing: in.fair != nil, Now: func() time.Time { return at }, Gates: in.gates,
 		Transformations: in.transformations, ExcludeResourcePrefixes: in.excluded,
 		AdmissionFairSharing: in.byUse, OrderByUse: ptr.To(in.byUse != nil),
@@ -99,8 +100,19 @@ func (e engine) workload(k client.ObjectKey) *kueue.Workload {
 // String names the kinds of the input.
 func (in *input) String() string { return strings.Join(append(in.kinds(), gatesOf(in)), ", ") }
 
+// from is the time of the first cycle.
+func (in *input) from() time.Time {
+	if in.start.IsZero() {
+		return now
+	}
+	return in.start
+}
+
 // cycles is how many scheduling cycles a run has.
 func (in *input) cycles() int {
+	if in.length > 0 {
+		return in.length
+	}
 	if in.full {
 		return 80
 	}

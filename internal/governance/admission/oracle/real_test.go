@@ -68,7 +68,7 @@ type real struct {
 }
 
 func newReal(in *input) *real {
-	at := ptr.To(now)
+	at := ptr.To(in.from())
 	r := &real{ctx: context.Background(), log: logr.Discard(), clock: frozen{at: at}, at: at, backed: dra.NewExtendedResourceCache()}
 	r.api = &api{namespaces: map[string]*corev1.Namespace{}, workloads: map[client.ObjectKey]*kueue.Workload{},
 		clusterQueues: map[kueue.ClusterQueueReference]*kueue.ClusterQueue{}, localQueues: map[client.ObjectKey]*kueue.LocalQueue{},
@@ -106,6 +106,10 @@ func newReal(in *input) *real {
 			r.api.runtime = o
 		case *corev1.Node:
 			r.cache.TASCache().SyncNode(o)
+		case *corev1.Pod:
+			r.cache.TASCache().Update(o, r.log)
+		case *corev1.LimitRange:
+			r.api.limits = append(r.api.limits, o)
 		case *kueue.Topology:
 			r.cache.AddOrUpdateTopology(r.log, o)
 		case *kueue.ResourceFlavor:
@@ -127,7 +131,12 @@ func newReal(in *input) *real {
 		case *kueue.Workload:
 			r.api.workloads[client.ObjectKeyFromObject(o)] = o
 			if workload.HasQuotaReservation(o) { // the queue was told by AddLocalQueue
+				if r.api.clusterQueues[o.Status.Admission.ClusterQueue] != nil && !workloadfinish.IsFinished(o) {
+					r.syncChecks(o)
+					workload.SyncAdmittedCondition(o, r.clock.Now())
+				}
 				r.cache.AddOrUpdateWorkload(r.log, r.adjusted(o))
+				r.queues.QueueSecondPassIfNeeded(r.ctx, r.adjusted(o), 0)
 				continue
 			}
 			if r.ofFamily(o) {
@@ -167,7 +176,7 @@ func (r *real) adjusted(w *kueue.Workload) *kueue.Workload {
 // Heads blocks on empty queues, and a cancelled context would keep the scheduler
 // from issuing preemptions, so it is only called when there is something.
 func (r *real) step() (bool, map[client.ObjectKey]string) {
-	if len(r.queues.Dump()) == 0 && !r.secondPass() {
+	if !r.waiting() && !r.secondPass() {
 		return false, nil
 	}
 	if r.byUse != nil { // each LocalQueue's controller samples its use, and the queue moves its workloads
@@ -198,6 +207,16 @@ func (r *real) step() (bool, map[client.ObjectKey]string) {
 	r.settle()
 	r.requeue(r.ctx)
 	return true, borrowed
+}
+
+// waiting reports that some workload is in an active queue.
+func (r *real) waiting() bool {
+	for name := range r.queues.Dump() {
+		if r.cache.ClusterQueueActive(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // leaves reports that a workload is being evicted and still holds quota.

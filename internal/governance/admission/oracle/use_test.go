@@ -50,7 +50,7 @@ func (r *real) seedUse(lq *kueue.LocalQueue) {
 	if r.byUse == nil {
 		return
 	}
-	entry := queueafs.UsageLedgerEntry{Resources: corev1.ResourceList{}, LastUpdate: now, StatusAccounted: true}
+	entry := queueafs.UsageLedgerEntry{Resources: corev1.ResourceList{}, LastUpdate: r.clock.Now(), StatusAccounted: true}
 	if s := lq.Status.FairSharing; s != nil {
 		entry.Resources = s.AdmissionFairSharingStatus.ConsumedResources.DeepCopy()
 	}
