@@ -28,8 +28,8 @@ const (
 // Probe answers whether the workload would be admitted in the next scheduling
 // cycle, without changing anything. The workload need not be known; of a status it
 // carries only evictions count, which decide its place. It competes with the heads of StrictFIFO queues of its
-// cohort tree, which Kueue tries, and lets reserve quota, in every cycle; other
-// waiting workloads are taken to be waiting for a reason, so on a state that was
+// cohort tree, which Kueue tries, and lets reserve quota, in every cycle, and with workloads that get a place in a
+// topology in a second pass. Other waiting workloads are taken to be waiting for a reason, so on a state that was
 // loaded with workloads that were never evaluated, call [Engine.Run] first.
 //
 // A workload that holds quota already is reported Admitted with what it has. The
@@ -205,7 +205,8 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 	}
 	own := &entry{Head: qcache.Head{Info: *e.infoOf(ctx, w)}, rank: e.rankOf(w)}
 	own.ClusterQueue = cqName
-	entries := append(e.rivals(ctx, snap, cqName, workload.Key(w)), own)
+	entries := append(e.secondPassBeside(ctx, own), e.rivals(ctx, snap, cqName, workload.Key(w))...)
+	entries = append(entries, own)
 	e.cycle++ // the decision belongs to the next cycle: remembered flavor scans of rivals age
 	e.decide(ctx, entries, snap, flip, own)
 	e.cycle--

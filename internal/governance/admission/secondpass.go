@@ -28,6 +28,18 @@ func (e *Engine) secondPass(ctx context.Context) []qcache.Head {
 	return out
 }
 
+// secondPassBeside returns entries for the workloads that take a second pass in the same cycle as own. With fair sharing one
+// workload of each queue has a turn.
+func (e *Engine) secondPassBeside(ctx context.Context, own *entry) []*entry {
+	var out []*entry
+	for _, h := range e.secondPass(ctx) {
+		if workload.Key(h.Obj) != workload.Key(own.Obj) && (!e.fair || h.ClusterQueue != own.ClusterQueue) {
+			out = append(out, &entry{Head: h, rank: e.rankOf(h.Obj)})
+		}
+	}
+	return out
+}
+
 // irreplaceable reports whether an entry is evicted because no node replaces a failed one.
 func irreplaceable(en *entry) bool {
 	return features.Enabled(features.TASFailedNodeReplacementFailFast) &&
@@ -65,14 +77,8 @@ func (e *Engine) place(ctx context.Context, w *kueue.Workload, d *Decision) erro
 	info := workload.NewInfo(e.adjusted(ctx, w), e.info...)
 	info.UpdateSchedulingHash(e.log)
 	own := &entry{Head: qcache.Head{Info: *info}, rank: e.rankOf(w)}
-	var entries []*entry
-	for _, h := range e.secondPass(ctx) {
-		if workload.Key(h.Obj) != workload.Key(w) && (!e.fair || h.ClusterQueue != own.ClusterQueue) {
-			entries = append(entries, &entry{Head: h, rank: e.rankOf(h.Obj)})
-		}
-	}
 	e.cycle++
-	e.decide(ctx, append(entries, own), snap, false, own)
+	e.decide(ctx, append(e.secondPassBeside(ctx, own), own), snap, false, own)
 	e.cycle--
 	switch own.fate {
 	case admitted:

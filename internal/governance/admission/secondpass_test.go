@@ -37,6 +37,15 @@ func delayed(w *kueue.Workload) {
 	w.Status.Admission.PodSetAssignments[0].DelayedTopologyRequest = ptr.To(kueue.DelayedTopologyRequestStatePending)
 }
 
+// provisioned adds a team whose workloads wait for an admission check of ProvisioningRequests.
+func provisioned(f *fixture, gpus string) {
+	f.add(&kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "nodes"}, Spec: kueue.AdmissionCheckSpec{ControllerName: kueue.ProvisioningRequestControllerName},
+		Status: kueue.AdmissionCheckStatus{Conditions: []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue}}}})
+	f.team("a", "", gpus, func(q *kueue.ClusterQueue) {
+		q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{{Name: "nodes"}}}
+	})
+}
+
 // TestSecondPass: what holds quota gets its place, or another one, in a second pass; if there is none for a failed
 // node, it is evicted.
 func TestSecondPass(t *testing.T) {
@@ -59,11 +68,7 @@ func TestSecondPass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture()
 			topology(f, c.nodes)
-			f.add(&kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "nodes"}, Spec: kueue.AdmissionCheckSpec{ControllerName: kueue.ProvisioningRequestControllerName},
-				Status: kueue.AdmissionCheckStatus{Conditions: []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue}}}})
-			f.team("a", "", "8", func(q *kueue.ClusterQueue) {
-				q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{{Name: "nodes"}}}
-			})
+			provisioned(f, "8")
 			w := f.job("a", "held", 1, append(c.options, func(w *kueue.Workload) {
 				w.Status.AdmissionChecks = []kueue.AdmissionCheckState{{Name: "nodes", State: kueue.CheckStateReady}}
 			})...)
@@ -94,5 +99,35 @@ func TestEvictedTwice(t *testing.T) {
 		if got := evictionsOf(order)["a/held"]; got != order[1] {
 			t.Errorf("fate %v evicts it, want the last: %v", got.fate, order[1].fate)
 		}
+	}
+}
+
+// TestVerdictBesideSecondPass: what takes a second pass in the next cycle gets its place before a new workload.
+func TestVerdictBesideSecondPass(t *testing.T) {
+	for name, c := range map[string]struct {
+		options []workloadOption
+		team    string
+		want    Outcome
+		cfg     Config
+	}{
+		"running":      {[]workloadOption{onNode("n9")}, "b", Admitted, Config{}},
+		"failed node":  {[]workloadOption{onNode("n9"), failed("n9")}, "b", Waits, Config{}},
+		"delayed":      {[]workloadOption{delayed}, "b", Waits, Config{}},
+		"fair sharing": {[]workloadOption{onNode("n9"), failed("n9")}, "b", Waits, Config{FairSharing: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture()
+			topology(f, 1)
+			provisioned(f, "16")
+			f.team("b", "", "8")
+			e := f.add(f.job("a", "held", 8, append(c.options, func(w *kueue.Workload) {
+				w.Status.AdmissionChecks = []kueue.AdmissionCheckState{{Name: "nodes", State: kueue.CheckStateReady}}
+			})...)).engine(t, c.cfg)
+			for range 2 {
+				if d := probe(t, e, f.job(c.team, "new", 8, inRack)); d.Outcome != c.want {
+					t.Errorf("%s %s %q", d.Outcome, d.Reason, d.Message)
+				}
+			}
+		})
 	}
 }

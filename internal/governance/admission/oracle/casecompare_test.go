@@ -195,6 +195,7 @@ func decoded(raw []json.RawMessage) map[client.ObjectKey]*kueue.Workload {
 func (c *unitCase) compareCycles(t *testing.T) (diffs []string) {
 	ctx := context.Background()
 	var e *admission.Engine
+	var asked []string
 	for i, cy := range c.Cycles {
 		before, after := decoded(cy.Objects), decoded(cy.After)
 		if i == 0 {
@@ -208,6 +209,7 @@ func (c *unitCase) compareCycles(t *testing.T) (diffs []string) {
 				}
 			}
 			e.KeepEvictions()
+			asked = c.compareVerdict(e, cy)
 		} else {
 			last := c.Cycles[i-1]
 			for k := range decoded(last.After) {
@@ -235,6 +237,9 @@ func (c *unitCase) compareCycles(t *testing.T) (diffs []string) {
 			diffs = append(diffs, err.Error())
 		}
 		diffs = append(diffs, cy.compareQueues(e, tl)...)
+		if i == 0 {
+			diffs = append(diffs, asked...)
+		}
 		for _, k := range slices.SortedFunc(maps.Keys(after), compareKeys) {
 			mine := e.Workload(k.Namespace, k.Name)
 			if byController(after[k], mine) {
@@ -324,6 +329,7 @@ func (c *unitCase) compareTargets(t *testing.T) (result string, diffs []string) 
 		}
 	}
 	e.KeepEvictions()
+	answer := verdictFor(e, incomingOf(in))
 	tl, err := e.Run(context.Background(), 1)
 	must(err)
 	got := map[string]string{}
@@ -363,5 +369,93 @@ func (c *unitCase) compareTargets(t *testing.T) (result string, diffs []string) 
 	if result == "agree" && !maps.Equal(want, got) {
 		diffs = append(diffs, fmt.Sprintf("preempted\n   Kueue:  %v\n   engine: %v\n %v\n %+v", want, got, d.Flavors, tl.Events))
 	}
+	if asked := verdictOfEvents(tl, got, evicted); len(diffs) == 0 && asked != answer {
+		diffs = append(diffs, fmt.Sprintf("verdict %s, and in the cycle %s", answer, asked))
+	}
 	return result, diffs
+}
+
+// incomingOf is the only workload that waits, nil if there are others.
+func incomingOf(in *input) *kueue.Workload {
+	if all := pending(in.objects()); len(all) == 1 {
+		return all[0]
+	}
+	return nil
+}
+
+// verdictFor is the answer to a question about a workload.
+func verdictFor(e *admission.Engine, w *kueue.Workload) string {
+	d, err := e.Probe(context.Background(), w)
+	must(err)
+	targets := map[string]string{}
+	for _, p := range d.Preempts {
+		targets[p.Namespace+"/"+p.Name] = p.Reason
+	}
+	if len(d.Leaving) > 0 && d.Outcome == admission.Waits {
+		return fmt.Sprint(admission.AdmittedByPreempting, targets, d.NotModelled)
+	}
+	if d.Reason == kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks { // it gets its quota
+		return fmt.Sprint(admission.Admitted, targets, d.NotModelled)
+	}
+	if !d.Outcome.Starts() {
+		return fmt.Sprint(admission.Waits, targets, d.NotModelled)
+	}
+	return fmt.Sprint(d.Outcome, targets, d.NotModelled)
+}
+
+// verdictOfEvents is the answer that a cycle gives.
+func verdictOfEvents(tl admission.Timeline, targets map[string]string, evicted map[string]bool) string {
+	outcome, none := admission.Waits, []string(nil)
+	for _, ev := range tl.Events {
+		switch ev.Kind {
+		case admission.EventAdmitted, admission.EventQuotaReserved:
+			outcome = admission.Admitted
+		case admission.EventPreempting:
+			outcome = admission.AdmittedByPreempting
+		}
+	}
+	return fmt.Sprint(outcome, targets, none)
+}
+
+// compareVerdict compares the answer to a question about the only workload that waits with what Kueue's scheduler did.
+func (c *unitCase) compareVerdict(e *admission.Engine, cy *caseCycle) []string {
+	after := decoded(cy.After)
+	var w *kueue.Workload
+	before := decoded(cy.Objects)
+	for _, o := range before {
+		if workload.HasQuotaReservation(o) {
+			continue
+		}
+		if w != nil {
+			return nil
+		}
+		w = o
+	}
+	if w == nil {
+		return nil
+	}
+	now := after[client.ObjectKeyFromObject(w)]
+	outcome, targets := admission.Waits, map[string]string{}
+	for k, o := range after {
+		if workloadevict.IsEvicted(before[k]) || !workloadevict.IsEvicted(o) {
+			continue
+		}
+		if p := apimeta.FindStatusCondition(o.Status.Conditions, kueue.WorkloadPreempted); p != nil {
+			targets[k.String()] = p.Reason
+		} else {
+			targets[k.String()] = apimeta.FindStatusCondition(o.Status.Conditions, kueue.WorkloadEvicted).Reason
+		}
+	}
+	c0 := apimeta.FindStatusCondition(now.Status.Conditions, kueue.WorkloadQuotaReserved)
+	switch {
+	case workload.HasQuotaReservation(now):
+		outcome = admission.Admitted
+	case c0 != nil && strings.Contains(c0.Message, "Pending the preemption") || c0 != nil && strings.Contains(c0.Message, "Pending the migration"):
+		outcome = admission.AdmittedByPreempting
+	}
+	var none []string
+	if want, got := fmt.Sprint(outcome, targets, none), verdictFor(e, w); want != got {
+		return []string{fmt.Sprintf("verdict %s, and Kueue %s", got, want)}
+	}
+	return nil
 }

@@ -111,13 +111,7 @@ func (c *unitCase) input(s settings, raw []json.RawMessage, more ...client.Objec
 		return false
 	})
 	slices.SortStableFunc(list, func(a, b client.Object) int { return rankOf(a) - rankOf(b) })
-	in.make = func() []client.Object {
-		out := make([]client.Object, len(list))
-		for i, o := range list {
-			out[i] = o.DeepCopyObject().(client.Object)
-		}
-		return out
-	}
+	in.replace(list)
 	return in
 }
 
@@ -228,4 +222,15 @@ func (d *direct) covered() []json.RawMessage {
 		out[i] = json.RawMessage(asJSON(cq))
 	}
 	return out
+}
+
+// replace gives the input other objects.
+func (in *input) replace(list []client.Object) {
+	in.make = func() []client.Object {
+		out := make([]client.Object, len(list))
+		for i, o := range list {
+			out[i] = o.DeepCopyObject().(client.Object)
+		}
+		return out
+	}
 }
