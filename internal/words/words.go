@@ -20,6 +20,29 @@ func Verb(n int, one, many string) string {
 	return many
 }
 
+// All names all of n things: "the job", "both jobs", "all 3 jobs".
+func All(n int, one, many string) string {
+	switch n {
+	case 1:
+		return "the " + one
+	case 2:
+		return "both " + many
+	}
+	return "all " + Count(n, one, many)
+}
+
+// None names none of n things, before a verb that agrees with one: "neither job", "none of the 3 jobs". For one thing it is
+// "the job", before a verb with "not".
+func None(n int, one, many string) string {
+	switch n {
+	case 1:
+		return "the " + one
+	case 2:
+		return "neither " + one
+	}
+	return "none of the " + Count(n, one, many)
+}
+
 // AfterCycles tells after how many scheduling cycles a simulation settles, behind a verb:
 // " after 2 cycles". Without a cycle there was nothing to decide.
 func AfterCycles(n int) string {

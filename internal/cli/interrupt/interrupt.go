@@ -136,6 +136,21 @@ func (p Policy) End(ctx context.Context, err error, j Jobs) error {
 	return errs.Also(failed, factory.Interrupted(why))
 }
 
+// named returns arguments that name a few jobs of one namespace, nil for others.
+func (j Jobs) named() (args []string) {
+	const most = 8
+	if len(j.Targets) == 0 || len(j.Targets) > most || j.Targets[0].Namespace == "" {
+		return nil
+	}
+	for _, t := range j.Targets {
+		if t.Namespace != j.Targets[0].Namespace {
+			return nil
+		}
+		args = append(args, t.Name)
+	}
+	return append(args, "-n", j.Targets[0].Namespace)
+}
+
 // continues says that the jobs continue, and how to cancel them.
 func (j Jobs) continues() error {
 	switch {
@@ -143,7 +158,11 @@ func (j Jobs) continues() error {
 		return factory.Interrupted("the jobs of the sweep continue").
 			Suggest(errs.Run("cancel-job", "--sweep", j.Sweep).WithNote("cancels them"), errs.Run("wait-job", "--sweep", j.Sweep).WithNote("waits again"))
 	case len(j.Targets) != 1:
-		return factory.Interrupted(words.Count(len(j.Targets), "job continues", "jobs continue"))
+		e := factory.Interrupted(words.Count(len(j.Targets), "job continues", "jobs continue"))
+		if args := j.named(); args != nil {
+			e = e.Suggest(errs.Run("cancel-job", args...).WithNote("cancels them"), errs.Run("wait-job", args...).WithNote("waits again"))
+		}
+		return e
 	}
 	t := j.Targets[0]
 	why := fmt.Sprintf("job %s continues", t.Name)

@@ -3,7 +3,6 @@ package startjob
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
@@ -135,7 +134,7 @@ func twice(all []*swept) error {
 func (o *Options) fitSeveral(v values.Values, jobs []*parse.Template) error {
 	flag := ""
 	for name, given := range map[string]bool{
-		"--edit": o.Edit, "--follow": o.Follow, "--wait": o.Wait != "", "--idempotency-key": o.IdempotencyKey != "",
+		"--edit": o.Edit, "--follow": o.Follow, "--idempotency-key": o.IdempotencyKey != "",
 		"--replace": o.Replace, "--upload": o.Upload != "", "--workers": len(o.Workers.Given) > 0,
 	} {
 		if given && (flag == "" || name < flag) {
@@ -156,8 +155,8 @@ func (o *Options) fitSeveral(v values.Values, jobs []*parse.Template) error {
 		names = append(names, t.Docs[0].Get("kind").Str()+" "+t.Docs[0].Get("metadata").Get("name").Str())
 	}
 	e := errs.Usagef("%s requires one job: the manifest has %d", flag, len(jobs)).WithFact("jobs", words.Some(names, 8))
-	if flag == "--wait" || flag == "--follow" {
-		return e.WithAdvice(fmt.Sprintf("leave %s out, and wait for the jobs with wait-job", flag))
+	if flag == "--follow" {
+		return e.WithAdvice("use --wait, and follow the log of one job with get-log NAME -f")
 	}
 	return e.WithAdvice("change the manifest, or write one file for each job")
 }

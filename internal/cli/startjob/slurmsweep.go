@@ -137,7 +137,7 @@ func (w *slurmSweep) submit(ctx context.Context) error {
 		}
 	}
 	if len(missing) == 0 {
-		w.factory.Notef("all %s of sweep %s exist already", words.Count(len(w.jobs), "job", "jobs"), w.name)
+		w.factory.Notef("%s of sweep %s %s already", words.All(len(w.jobs), "job", "jobs"), w.name, words.Verb(len(w.jobs), "exists", "exist"))
 		return nil
 	}
 	for i, m := range missing {

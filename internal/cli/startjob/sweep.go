@@ -189,8 +189,8 @@ func (r *run) startSeries(ctx context.Context, s *series, all []*swept) error {
 	}
 	exist := len(all) - len(missing)
 	if len(missing) == 0 {
-		r.factory.Notef("all %s of %s exist already", words.Count(exist, "job", "jobs"), s.title())
-		return r.awaitSweep(ctx, s, all)
+		r.factory.Notef("%s of %s %s already", words.All(exist, "job", "jobs"), s.title(), words.Verb(exist, "exists", "exist"))
+		return r.awaitSeries(ctx, s, all)
 	}
 	first := missing
 	if n := r.options.MaxParallel; n > 0 {
@@ -219,7 +219,7 @@ func (r *run) startSeries(ctx context.Context, s *series, all []*swept) error {
 	if err != nil || r.options.DryRun != factory.DryRunNone {
 		return err
 	}
-	return r.awaitSweep(ctx, s, all)
+	return r.awaitSeries(ctx, s, all)
 }
 
 // noticesOf prints what rendering says, each notice once.
@@ -316,10 +316,11 @@ func jobNames(list []*swept) (out []string) {
 	return out
 }
 
-// member is a job of the cluster that belongs to a sweep.
+// member is a job of the cluster that belongs to a sweep or a manifest.
 type member struct {
 	Metadata struct {
 		Name        string            `json:"name"`
+		UID         string            `json:"uid"`
 		Labels      map[string]string `json:"labels"`
 		Annotations map[string]string `json:"annotations"`
 	} `json:"metadata"`

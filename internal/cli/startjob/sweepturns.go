@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
@@ -90,20 +91,46 @@ func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, answ
 	return nil
 }
 
-// awaitSweep waits for all jobs of the sweep as --wait says.
-func (r *run) awaitSweep(ctx context.Context, s *series, all []*swept) error {
+// awaitSeries waits for all jobs as --wait says.
+func (r *run) awaitSeries(ctx context.Context, s *series, all []*swept) error {
 	if r.options.Wait == "" || r.options.DryRun != factory.DryRunNone {
 		return nil
 	}
 	end := r.factory.Deadline(r.options.Timeout)
 	goal := wait.Goal(r.options.Wait)
-	last, err := waitjob.OfSweep(ctx, r.factory, r.cluster, all[0].namespace, s.name, goal, end)
+	last, err := r.awaitJobs(ctx, s, all, goal, end)
+	if s.manifest != "" {
+		r.options.Notify.AllEnded(ctx, r.factory, last, goal, cmp.Or(err, waitjob.Unreached(last, goal, end)))
+	}
 	switch {
 	case ctx.Err() != nil:
 		return r.interruptedSweep(ctx, cmp.Or(err, ctx.Err()), s, interrupt.Unfinished(last))
 	case err != nil:
 		return err
 	}
-	output.NewProgress(r.factory.IO).Done("sweep " + s.name + ": " + jobtext.StatesOfAll(last, goal))
+	output.NewProgress(r.factory.IO).Done(s.title() + ": " + jobtext.StatesOfAll(last, goal))
 	return waitjob.Unreached(last, goal, end)
+}
+
+// awaitJobs waits for the jobs of a sweep, or those of a manifest.
+func (r *run) awaitJobs(ctx context.Context, s *series, all []*swept, goal wait.Goal, end factory.Deadline) ([]wait.Ended, error) {
+	if s.manifest == "" {
+		return waitjob.OfSweep(ctx, r.factory, r.cluster, all[0].namespace, s.name, goal, end)
+	}
+	var targets []wait.Target
+	for _, j := range all {
+		object := j.Objects[j.Job]
+		kind, _ := kinds.JobFor(kinds.Text(object, "apiVersion"), kinds.Text(object, "kind"))
+		res, err := discovery.ResourceOf(ctx, r.cluster.Client, object)
+		if err != nil {
+			return nil, err
+		}
+		kind.Resource = res
+		var found member
+		if err := r.cluster.Get(ctx, res, j.namespace, j.name(), &found); err != nil && !kube.IsNotFound(err) {
+			return nil, err
+		}
+		targets = append(targets, wait.Target{Kind: kind, Namespace: j.namespace, Name: j.name(), UID: found.Metadata.UID})
+	}
+	return waitjob.OfJobs(ctx, r.factory, r.cluster, targets, goal, end)
 }

@@ -43,7 +43,7 @@ func (o *Options) waitForSeveral(ctx context.Context, f *factory.Factory, c *fac
 		f.Notef("note: no jobs found: nothing to wait for")
 		return nil
 	}
-	last, err := untilAll(ctx, f, c, targets, o.Goal, end)
+	last, err := untilAll(ctx, f, c, targets, o.Goal, end, false)
 	if err == nil {
 		err = Unreached(last, o.Goal, end)
 	}
@@ -136,7 +136,12 @@ func OfSweep(ctx context.Context, f *factory.Factory, c *factory.Cluster, namesp
 	for i, j := range found.Jobs {
 		targets[i] = target(j)
 	}
-	return untilAll(ctx, f, c, targets, goal, end)
+	return untilAll(ctx, f, c, targets, goal, end, false)
+}
+
+// OfJobs waits for several jobs, and not for one that is suspended.
+func OfJobs(ctx context.Context, f *factory.Factory, c *factory.Cluster, targets []wait.Target, goal wait.Goal, end factory.Deadline) ([]wait.Ended, error) {
+	return untilAll(ctx, f, c, targets, goal, end, true)
 }
 
 // list reads the jobs of every kind with their workloads.
@@ -159,11 +164,11 @@ func target(j state.Job) wait.Target {
 }
 
 // untilAll waits for several jobs with a progress line on stderr.
-func untilAll(ctx context.Context, f *factory.Factory, c *factory.Cluster, targets []wait.Target, goal wait.Goal, end factory.Deadline) ([]wait.Ended, error) {
+func untilAll(ctx context.Context, f *factory.Factory, c *factory.Cluster, targets []wait.Target, goal wait.Goal, end factory.Deadline, untilHeld bool) ([]wait.Ended, error) {
 	progress := output.NewProgress(f.IO)
 	defer progress.Done("")
 	var mu sync.Mutex
-	r := wait.SeveralRequest{Targets: targets, Goal: goal, Timeout: end.Left(), Once: end.Once()}
+	r := wait.SeveralRequest{Targets: targets, Goal: goal, Timeout: end.Left(), Once: end.Once(), UntilHeld: untilHeld}
 	r.Missing = func(m []state.Missing) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -184,7 +189,7 @@ func untilAll(ctx context.Context, f *factory.Factory, c *factory.Cluster, targe
 }
 
 // Unreached returns the error of a wait for several jobs that did not reach its goal for all: exit
-// code 3 (a job failed), else 5 (one was deleted), else 124 (the time is over); nil where it did.
+// code 3 (a job failed), else 5 (one was deleted), else 124 (the time is over), else 8 (one is suspended); nil where it did.
 // As for one job, a failed one has also reached the goal finished.
 func Unreached(all []wait.Ended, goal wait.Goal, end factory.Deadline) error {
 	by := map[wait.Outcome][]string{}
@@ -215,13 +220,15 @@ func Unreached(all []wait.Ended, goal wait.Goal, end factory.Deadline) error {
 		if !end.Once() {
 			e.What += fmt.Sprintf(" after %s", end.Limit())
 		}
+	case len(by[wait.Held]) > 0:
+		e = &errs.Error{What: fmt.Sprintf("%d%s %s suspended", len(by[wait.Held]), of, words.Verb(len(by[wait.Held]), "is", "are")), Code: errs.Pending}
 	default:
 		return nil
 	}
 	for _, part := range []struct {
 		outcome wait.Outcome
 		label   string
-	}{{wait.Failed, "failed"}, {wait.Gone, "deleted"}, {wait.TimedOut, "not " + string(goal)}} {
+	}{{wait.Failed, "failed"}, {wait.Gone, "deleted"}, {wait.TimedOut, "not " + string(goal)}, {wait.Held, "suspended"}} {
 		if len(by[part.outcome]) > 0 {
 			e.WithFact(part.label, list(part.outcome))
 		}

@@ -30,6 +30,8 @@ type SeveralRequest struct {
 	// Timeout is the longest time to wait, 0 for no limit; Once ends the wait after the first look.
 	Timeout time.Duration
 	Once    bool
+	// UntilHeld ends the wait for a job when it is suspended.
+	UntilHeld bool
 	// Progress, when not nil, is called after every change.
 	Progress func([]Ended)
 	Missing  func([]state.Missing)
@@ -147,6 +149,10 @@ func (w *several) decide(e *Ended, ch follow.Change) {
 		e.Decided = true
 	case Never:
 		e.Decided, e.Outcome = true, Failed
+	case OnHold:
+		if w.UntilHeld {
+			e.Decided, e.Outcome = true, Held
+		}
 	}
 }
 

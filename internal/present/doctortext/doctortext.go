@@ -167,10 +167,7 @@ func message(d doctor.Diagnosis) (text, advice string) {
 		case doctor.NotServed:
 			return "not examined: the cluster has no Kueue", ""
 		}
-		if d.Of == 1 {
-			return "the queue is active", ""
-		}
-		return fmt.Sprintf("all %d queues are active", d.Of), ""
+		return words.All(d.Of, "queue", "queues") + " " + words.Verb(d.Of, "is", "are") + " active", ""
 	case doctor.QueuePositions:
 		if d.Reason == doctor.NotServed {
 			return "Kueue's visibility API is not served: positions are computed", ""

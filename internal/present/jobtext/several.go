@@ -9,8 +9,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
+// namedJobs is the number of jobs up to which a line on several names those that have not come so far.
+const namedJobs = 3
+
 // ProgressOfAll returns a line on how far several jobs have come: "4 of 10 jobs are finished:
-// 3 Running, 3 Pending".
+// 3 Running, 3 Pending". It names the last ones.
 func ProgressOfAll(all []wait.Ended, goal wait.Goal) string {
 	reached, rest := 0, []wait.Ended{}
 	for _, e := range all {
@@ -21,6 +24,16 @@ func ProgressOfAll(all []wait.Ended, goal wait.Goal) string {
 		rest = append(rest, e)
 	}
 	text := fmt.Sprintf("%d of %s %s", reached, words.Count(len(all), "job is", "jobs are"), goal)
+	if len(rest) == 0 {
+		return text
+	}
+	if len(rest) <= namedJobs {
+		var parts []string
+		for _, e := range rest {
+			parts = append(parts, strings.TrimSpace(e.Name+" "+string(e.State())))
+		}
+		return text + ": " + strings.Join(parts, ", ")
+	}
 	if states := states(rest); states != "" {
 		text += ": " + states
 	}

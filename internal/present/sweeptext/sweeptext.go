@@ -141,20 +141,23 @@ func Existing(of Of, exist, waiting int, at time.Time) *Document {
 func (d *Document) summary(age func(time.Duration) string) string {
 	n := len(d.Jobs) + d.unchecked
 	preempted := d.targets()
-	count := func(k int, verb, verbs string) string {
-		switch {
-		case k == n && n == 1:
-			return "the job " + verb
-		case k == n:
-			return "all " + words.Count(n, "job ", "jobs ") + verbs
-		}
-		return words.Count(k, verb, verbs)
-	}
 	var parts []string
 	add := func(k int, verb, verbs, more string) {
-		if k > 0 {
-			parts = append(parts, count(k, verb, verbs)+more)
+		switch {
+		case k == 0:
+		case k == n:
+			parts = append(parts, words.All(n, "job", "jobs")+" "+words.Verb(n, verb, verbs)+more)
+		default:
+			parts = append(parts, words.Count(k, verb, verbs)+more)
 		}
+	}
+	// not is add for a verb with a negation; neither is the verb without it.
+	not := func(k int, verb, verbs, neither, more string) {
+		if k == n && n > 1 {
+			parts = append(parts, words.None(n, "job", "jobs")+" "+neither+more)
+			return
+		}
+		add(k, verb, verbs, more)
 	}
 	more := ""
 	if len(preempted) > 0 {
@@ -167,9 +170,9 @@ func (d *Document) summary(age func(time.Duration) string) string {
 	}
 	add(d.RunNow, "runs now", "run now", more)
 	add(d.WillWait, "waits", "wait", waits)
-	add(d.NeverRun, "can never run", "can never run", d.why(check.Never))
-	add(d.Undecided-d.unchecked, "cannot be decided", "cannot be decided", "")
-	add(d.unchecked, "was not checked", "were not checked", "")
+	not(d.NeverRun, "can never run", "can never run", "can ever run", d.why(check.Never))
+	not(d.Undecided-d.unchecked, "cannot be decided", "cannot be decided", "can be decided", "")
+	not(d.unchecked, "was not checked", "were not checked", "was checked", "")
 	text := strings.Join(parts, ", ")
 	if len(parts) > 1 {
 		text = strings.Replace(text, " ", " of "+words.Count(n, "job ", "jobs "), 1)

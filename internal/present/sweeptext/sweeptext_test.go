@@ -8,6 +8,29 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
+// Two jobs are "both" or "neither", a negation of more is "none".
+func TestAllJobs(t *testing.T) {
+	for _, tt := range []struct {
+		jobs    int
+		verdict check.Outcome
+		summary string
+	}{
+		{1, check.Unknown, "the job cannot be decided"},
+		{2, check.Unknown, "neither job can be decided"},
+		{3, check.Unknown, "none of the 3 jobs can be decided"},
+		{2, check.Admitted, "both jobs run now"},
+		{3, check.Admitted, "all 3 jobs run now"},
+	} {
+		verdicts := make([]*check.Verdict, tt.jobs)
+		for i := range verdicts {
+			verdicts[i] = &check.Verdict{Verdict: tt.verdict}
+		}
+		if d := New(Of{Sweep: "s"}, make([]sweep.Point, tt.jobs), verdicts, 0, 0, 0, words.Age); d.Summary != tt.summary {
+			t.Errorf("%q, want %q", d.Summary, tt.summary)
+		}
+	}
+}
+
 // Jobs of a large sweep that were not checked count as undecided, also in the summary.
 func TestUnchecked(t *testing.T) {
 	verdicts := []*check.Verdict{{Verdict: check.Admitted}, {Verdict: check.Admitted}}
@@ -16,7 +39,7 @@ func TestUnchecked(t *testing.T) {
 		verdict   check.Outcome
 		summary   string
 	}{
-		{0, check.Admitted, "all 2 jobs run now"},
+		{0, check.Admitted, "both jobs run now"},
 		{1, check.Unknown, "2 of 3 jobs run now, 1 was not checked"},
 		{9998, check.Unknown, "2 of 10000 jobs run now, 9998 were not checked"},
 	} {

@@ -39,7 +39,7 @@ func nodesText(v *check.Verdict) string {
 			pods, nodes = pods+g.PodsPlaced, nodes+g.Nodes
 		}
 		if len(n.Placements) > 1 {
-			return fmt.Sprintf("all %d pods fit on nodes", pods)
+			return words.All(pods, "pod", "pods") + " " + words.Verb(pods, "fits", "fit") + " on nodes"
 		}
 		return fmt.Sprintf("%s %s on %s", words.Count(pods, "pod", "pods"), words.Verb(pods, "fits", "fit"), words.Count(nodes, "node", "nodes"))
 	}
