@@ -51,8 +51,10 @@ func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list [
 		if inGroup(j) {
 			q.Group = objectsOf(list, u)
 		}
-		for _, n := range u[1:] { // the cluster may refuse any pod of a group
-			for _, step := range requestOf(n).Steps {
+		for _, n := range u[1:] { // the cluster may refuse any pod of a group, and each needs objects of its own
+			other := requestOf(n)
+			q.Found = q.Found.With(other.Found)
+			for _, step := range other.Steps {
 				if !slices.ContainsFunc(q.Steps, func(s check.Step) bool { return s.Check == step.Check && s.Message == step.Message }) {
 					q.Steps = append(q.Steps, step)
 				}

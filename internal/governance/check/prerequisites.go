@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -11,6 +13,12 @@ import (
 // prerequisites adds what would keep the pods from being created or started.
 func (c *Checker) prerequisites(r *Request, v *Verdict) {
 	pods := prerequisite.PodsOf(r.Object)
+	if r.Group != nil {
+		pods = nil
+	}
+	for _, o := range r.Group {
+		pods = append(pods, prerequisite.PodsOf(o)...)
+	}
 	step := func(s Step) {
 		s.Check = "Pods"
 		v.Submission = append(v.Submission, s)
@@ -41,7 +49,12 @@ func (c *Checker) prerequisites(r *Request, v *Verdict) {
 		if ns.Name != r.Namespace {
 			continue
 		}
+		var seen []prerequisite.Violation
 		for _, bad := range prerequisite.Violations(pods, ns.Labels) {
+			if slices.Contains(seen, bad) { // the pods of a group have one role
+				continue
+			}
+			seen = append(seen, bad)
 			step(Step{Status: StatusFailed, Code: PodSecurity, Kind: bad.Level, Name: bad.Role, Fault: bad.Detail})
 		}
 	}

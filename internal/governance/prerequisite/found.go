@@ -1,6 +1,7 @@
 package prerequisite
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,28 @@ type Found struct {
 	RuntimeUnread bool
 	// Volumes are the claims whose volumes only some nodes can use.
 	Volumes []Volume
+}
+
+// With returns what was found about the pods of two objects of one namespace, each thing once. Either may be nil.
+func (f *Found) With(other *Found) *Found {
+	if f == nil || other == nil {
+		return cmp.Or(f, other)
+	}
+	out := *f
+	out.Absent, out.Volumes = slices.Clone(f.Absent), slices.Clone(f.Volumes)
+	for _, ref := range other.Absent {
+		if !slices.ContainsFunc(out.Absent, func(r Reference) bool {
+			return r.Resource.FullName() == ref.Resource.FullName() && r.Name == ref.Name && r.Pull == ref.Pull
+		}) {
+			out.Absent = append(out.Absent, ref)
+		}
+	}
+	for _, v := range other.Volumes {
+		if !slices.ContainsFunc(out.Volumes, func(o Volume) bool { return o.Claim == v.Claim }) {
+			out.Volumes = append(out.Volumes, v)
+		}
+	}
+	return &out
 }
 
 // Volume is a claim whose volume only the selected nodes can use.
