@@ -106,7 +106,7 @@ func Commands() []Command {
 	// Objects that were submitted with a job are deleted with it.
 	together := []Permission{in("", "configmaps", "get", "delete")}
 	out := []Command{
-		{Name: "cancel-job", Needs: jobs("get", list, "delete"), Optional: []Permission{in(kueueGroup, "workloads", list)}},
+		{Name: "cancel-job", Needs: jobs("get", list, "delete"), Optional: []Permission{in(kueueGroup, "workloads", "delete", "get", list), in("", "pods", list, "patch")}},
 		{Name: "cancel-job --reason", Needs: jobs("get", list, "delete"), Optional: reasons},
 		{Name: "copy-file", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/exec", "create", "get")), Optional: []Permission{in(kueueGroup, "workloads", list)}},
 		{Name: "create-template --team", Needs: []Permission{in("", "configmaps", "create", "get", list, "update")}},

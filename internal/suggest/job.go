@@ -22,6 +22,11 @@ func CancelJobs(namespace string, names ...string) errs.Suggestion {
 	return errs.Run("cancel-job", names...).WithArgs("-n", namespace)
 }
 
+// DeleteGroup deletes the Workload of a pod group, with its pods.
+func DeleteGroup(namespace, group string) errs.Suggestion {
+	return errs.Other("kubectl", "delete", "workloads.kueue.x-k8s.io", group, "-n", namespace).WithNote("requires permission to delete it")
+}
+
 // ServerDryRun lets the API server check an object.
 func ServerDryRun() errs.Suggestion {
 	return errs.Option("--dry-run=server").WithNote("the API server validates the object")

@@ -134,16 +134,6 @@ func (p *controlPlane) removed(ctx context.Context, namespace, name string) (boo
 	return isGroup(name) && len(list.Items) > 0, err
 }
 
-// stuck reports a command that deletes a pod group whose pods have their quota and no node. Kueue keeps such pods, and the
-// quota, until they are replaced or somebody deletes the Workload.
-func (w *world) stuck(ctx context.Context, s step) (bool, error) {
-	if s.verb() != "cancel-job" || len(s.jobs) < 2 {
-		return false, nil
-	}
-	list, err := w.jobs(ctx)
-	return slices.ContainsFunc(list, func(j jobRow) bool { return j.State == "Starting" && slices.Contains(s.keys(), j.key()) }), err
-}
-
 // steps makes a sequence. The name of a job tells its kind. Some commands are about the jobs of other teams.
 func (p *controlPlane) steps(r *rand.Rand, n int) []step {
 	job := func() string { return fmt.Sprintf("%s%d", pick(r, []string{"j", "j", "b", "g"}), r.IntN(2)) }

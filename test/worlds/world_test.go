@@ -95,9 +95,6 @@ var usual = []errs.Exit{errs.OK, errs.Failure, errs.Usage, errs.No, errs.NotFoun
 // do carries out a step and checks the world after it.
 func (w *world) do(ctx context.Context, s step) error {
 	w.tick()
-	if stuck, err := w.stuck(ctx, s); stuck || err != nil {
-		return err
-	}
 	before, after, err := w.foretold(ctx, s)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func named(j findjob.Job) target {
 		annotations[key] = kinds.Text(j.Object, "metadata", "annotations", key)
 	}
 	labels := map[string]string{kinds.CreatedByLabel: kinds.Text(j.Object, "metadata", "labels", kinds.CreatedByLabel)}
-	return target{kind: j.Kind, namespace: j.Namespace, name: j.Name(), uid: j.UID(), with: submit.Together(annotations),
+	return target{kind: j.Kind, namespace: j.Namespace, name: j.Name(), uid: j.UID(), with: submit.Together(annotations), group: kinds.Text(j.Object, "metadata", "labels", kinds.PodGroupName),
 		team: discovery.TeamOf(j.Namespace, nil), by: jobs.Creator(labels, annotations)}
 }
 
@@ -114,7 +114,7 @@ func (o *Options) list(ctx context.Context, c *factory.Cluster) (choice, error) 
 	for i, j := range st.Jobs {
 		t := target{kind: j.Kind, namespace: j.Namespace, name: j.Name, uid: j.UID, state: statuses[i].State, created: j.CreationTimestamp,
 			reason: cmp.Or(q.reason(workloads[i]), statuses[i].Reason), team: cmp.Or(q.teams[j.Namespace], discovery.TeamOf(j.Namespace, nil)),
-			by: jobs.Creator(j.Labels, j.Annotations), with: submit.Together(j.Annotations)}
+			by: jobs.Creator(j.Labels, j.Annotations), with: submit.Together(j.Annotations), group: j.Labels[kinds.PodGroupName]}
 		if j.DeletionTimestamp != nil || o.Kind != "" && o.Kind != j.Kind.Kind || !t.state.Named(o.StateNames) ||
 			o.Mine && t.by != o.Factory.User() || o.OlderThan != nil && c.Now().Sub(t.created) <= *o.OlderThan {
 			continue

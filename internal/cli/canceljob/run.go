@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -28,6 +29,7 @@ type target struct {
 	team, by             string     // whose quota it uses, who started it; "" if not known
 	created              time.Time
 	with                 []submit.Ref
+	group                string // the pod group of a pod, "" for none
 	// removed and left are the objects of with that were deleted, and that were not.
 	removed, left []string
 }
@@ -123,12 +125,36 @@ func runKubernetes(ctx context.Context, o *Options) error {
 		}
 		gone = append(gone, t)
 	}
+	if o.DryRun == factory.DryRunNone {
+		failed = errs.Also(failed, o.release(deleting, cluster, gone))
+	}
 	if err := o.report(gone); err != nil {
 		return errs.Also(failed, err)
 	}
 	if o.Wait && o.DryRun == factory.DryRunNone && deleting.Err() == nil {
 		if err := o.await(ctx, cluster, gone, end); err != nil {
 			return errs.Also(failed, err)
+		}
+	}
+	return failed
+}
+
+// release makes Kueue release the quota of pod groups whose last pods were cancelled, and says what other groups wait for.
+func (o *Options) release(ctx context.Context, c *factory.Cluster, gone []target) (failed error) {
+	done := map[[2]string]bool{}
+	for _, t := range gone {
+		key := [2]string{t.namespace, t.group}
+		if t.group == "" || done[key] || ctx.Err() != nil {
+			continue
+		}
+		done[key] = true
+		left, err := cancel.Release(ctx, c.Client, t.namespace, t.group)
+		switch {
+		case err != nil:
+			failed = errs.Also(failed, errs.Wrap(err, fmt.Sprintf("pod group %s keeps its quota until its Workload is deleted", t.group)).
+				Suggest(suggest.DeleteGroup(t.namespace, t.group)))
+		case len(left) > 0:
+			o.Factory.Notef("note: pod group %s keeps its quota: Kueue waits for a new pod in place of each cancelled one, until you cancel %s too", t.group, words.Some(left, 4))
 		}
 	}
 	return failed

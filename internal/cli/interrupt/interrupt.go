@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/cancel"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/slurmtext"
 	"github.com/hyperpod-cli/hyperpod/internal/slurm/client"
@@ -80,6 +81,9 @@ func OnKubernetes(f *factory.Factory, c *kube.Client) func(context.Context, wait
 		}
 		if err := cancel.Delete(ctx, c, j, false); err != nil && !kube.IsNotFound(err) {
 			return errs.Wrap(err, "cannot cancel job "+t.Name)
+		}
+		if group := now.Labels[kinds.PodGroupName]; group != "" {
+			_, _ = cancel.Release(ctx, c, t.Namespace, group) // once the last of its pods is deleted
 		}
 		_, left := cancel.DeleteTogether(ctx, c, j)
 		for _, l := range left {
