@@ -152,18 +152,22 @@ func TestNotInFile(t *testing.T) {
 func TestLacking(t *testing.T) {
 	const head = "apiVersion: kueue.x-k8s.io/v1beta2\nmetadata: {name: a, namespace: t}\n"
 	for doc, want := range map[string]string{
-		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {pendingWorkloads: 0, reservingWorkloads: 0}\n":                                                           "",
-		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {pendingWorkloads: 1}\n":                                                                                  "workloads",
-		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {reservingWorkloads: 1}\n":                                                                                "workloads",
-		head + "kind: Workload\nspec: {queueName: q, podSets: []}\n":                                                                                                              "localqueues",
-		head + "kind: Workload\nspec: {queueName: q, podSets: []}\nstatus: {admission: {clusterQueue: c}}\n":                                                                      "clusterqueues localqueues",
-		head + "kind: ClusterQueue\nspec: {resourceGroups: [], admissionChecksStrategy: {admissionChecks: [{name: budget}]}}\n":                                                   "admissionchecks",
-		head + "kind: ClusterQueue\nspec: {resourceGroups: [], admissionChecksStrategy: {admissionChecks: []}}\n":                                                                 "",
-		head + "kind: ResourceFlavor\nspec: {nodeLabels: {x: z}, topologyName: racks}\n":                                                                                          "topologies",
-		head + "kind: ResourceFlavor\nspec: {nodeLabels: {x: z}}\n":                                                                                                               "",
-		head + "kind: Workload\nspec: {queueName: q, podSets: [], priorityClassRef: {group: kueue.x-k8s.io, kind: WorkloadPriorityClass, name: high}}\n":                          "localqueues workloadpriorityclasses",
-		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, labels: {kueue.x-k8s.io/priority-class: high}}\nspec: {template: {spec: {containers: [], restartPolicy: Never}}}\n": "workloadpriorityclasses",
-		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: {containers: [], restartPolicy: Never}}}\n":                                                "",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {pendingWorkloads: 0, reservingWorkloads: 0}\n":                                                                                           "",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {pendingWorkloads: 1}\n":                                                                                                                  "workloads",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {reservingWorkloads: 1}\n":                                                                                                                "workloads",
+		head + "kind: Workload\nspec: {queueName: q, podSets: []}\n":                                                                                                                                              "localqueues",
+		head + "kind: Workload\nspec: {queueName: q, podSets: []}\nstatus: {admission: {clusterQueue: c}}\n":                                                                                                      "clusterqueues localqueues",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: [], admissionChecksStrategy: {admissionChecks: [{name: budget}]}}\n":                                                                                   "admissionchecks",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: [], admissionChecksStrategy: {admissionChecks: []}}\n":                                                                                                 "",
+		head + "kind: ResourceFlavor\nspec: {nodeLabels: {x: z}, topologyName: racks}\n":                                                                                                                          "topologies",
+		head + "kind: ResourceFlavor\nspec: {nodeLabels: {x: z}}\n":                                                                                                                                               "",
+		head + "kind: Workload\nspec: {queueName: q, podSets: [], priorityClassRef: {group: kueue.x-k8s.io, kind: WorkloadPriorityClass, name: high}}\n":                                                          "localqueues workloadpriorityclasses",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, labels: {kueue.x-k8s.io/priority-class: high}}\nspec: {template: {spec: {containers: [], restartPolicy: Never}}}\n":                                 "workloadpriorityclasses",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: {containers: [], restartPolicy: Never}}}\n":                                                                                "",
+		strings.Replace(head, "{name: a,", "{ownerReferences: [{apiVersion: kubeflow.org/v1, kind: PyTorchJob, name: j, uid: u}], name: a,", 1) + "kind: Workload\nspec: {queueName: q, podSets: []}\n":           "localqueues pytorchjobs",
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: p, ownerReferences: [{apiVersion: kubeflow.org/v1, kind: PyTorchJob, name: j, uid: u}]}\nspec: {containers: []}\n---\n" + head + "kind: ResourceFlavor\n":    "pytorchjobs",
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: p, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: u}]}\nspec: {containers: []}\n---\n" + head + "kind: ResourceFlavor\n":                  "",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, labels: {kueue.x-k8s.io/queue-name: q}}\nspec: {template: {spec: {containers: [], restartPolicy: Never}}}\n---\n" + head + "kind: ResourceFlavor\n": "workloads",
 	} {
 		var got []string
 		for _, m := range open(t, write(t, []byte(doc))).Lacks() {

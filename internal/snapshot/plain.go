@@ -276,7 +276,7 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 }
 
 // lacking returns the kinds that the file lacks although a cluster would have some: nodes and pods, those that others in it
-// name or count, and queues, workloads and jobs if it has none of these.
+// name, own or count, and queues, workloads and jobs if it has none of these.
 func (p *plainFile) lacking() []kinds.Resource {
 	wanted := map[string]bool{kinds.Node.FullName(): true, kinds.Pod.FullName(): true}
 	want := func(r kinds.Resource, named bool) {
@@ -284,7 +284,7 @@ func (p *plainFile) lacking() []kinds.Resource {
 			wanted[r.FullName()] = true
 		}
 	}
-	has := map[string]bool{}
+	has, queued := map[string]bool{}, false
 	for _, o := range p.objects {
 		has[o.resource.FullName()] = true
 		want(kinds.WorkloadPriorityClass, object.Text(o.body, "metadata", "labels", kinds.PriorityLabel) != "")
@@ -303,13 +303,23 @@ func (p *plainFile) lacking() []kinds.Resource {
 		case kinds.LocalQueue.FullName():
 			want(kinds.ClusterQueue, true)
 		case kinds.Workload.FullName():
+			for _, k := range ownerKinds(o.body) {
+				want(k, true)
+			}
 			want(kinds.LocalQueue, true)
 			want(kinds.ClusterQueue, object.Text(o.body, "status", "admission", "clusterQueue") != "")
 			want(kinds.WorkloadPriorityClass, object.Text(o.body, "spec", "priorityClassRef", "kind") == kinds.WorkloadPriorityClass.Kind)
+		case kinds.Pod.FullName():
+			for _, k := range ownerKinds(o.body) {
+				want(k, k.FullName() != kinds.BatchJob.FullName()) // the Jobs of a JobSet are parts of a job
+			}
+		default:
+			queued = queued || object.Text(o.body, "metadata", "labels", kinds.QueueLabel) != ""
 		}
 	}
 	kueue := slices.ContainsFunc(p.objects, func(o plainObject) bool { return o.resource.Group == kinds.ClusterQueue.Group })
 	job := slices.ContainsFunc(kinds.Jobs(), func(k kinds.Job) bool { return has[k.Resource.FullName()] })
+	want(kinds.Workload, kueue && queued) // Kueue has made one for each job with a queue
 	if !kueue && !job {
 		for _, r := range []kinds.Resource{kinds.ClusterQueue, kinds.LocalQueue, kinds.Workload} {
 			want(r, true)
@@ -322,6 +332,16 @@ func (p *plainFile) lacking() []kinds.Resource {
 	for _, r := range kinds.All() {
 		if wanted[r.FullName()] && !has[r.FullName()] {
 			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// ownerKinds returns the kinds of jobs that own an object.
+func ownerKinds(body map[string]any) (out []kinds.Resource) {
+	for _, owner := range object.List(body, "metadata", "ownerReferences") {
+		if k, known := kinds.JobFor(object.Text(owner, "apiVersion"), object.Text(owner, "kind")); known {
+			out = append(out, k.Resource)
 		}
 	}
 	return out

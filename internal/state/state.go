@@ -37,6 +37,9 @@ type Missing = reader.Missing
 // Unread is a Missing in a document; UnreadOf makes them.
 type Unread = reader.Unread
 
+// ReasonOf returns why a list could not be read: a reason of a Missing.
+func ReasonOf(err error) string { return reader.NewMissing(kinds.Resource{}, "", "list", err).Reason }
+
 // UnreadOf returns what could not be read as documents have it.
 func UnreadOf(missing []Missing) []Unread { return reader.Document(missing) }
 

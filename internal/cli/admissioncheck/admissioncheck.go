@@ -55,10 +55,15 @@ func lackInFile(in *inputs.Inputs) {
 		{kinds.ResourceFlavor, len(in.Flavors)}, {kinds.Workload, len(in.Workloads)},
 	} {
 		known := slices.ContainsFunc(in.Missing, func(m state.Missing) bool { return m.Resource.FullName() == k.FullName() })
-		if k.objects == 0 && !known {
+		if k.objects == 0 && !known && (k.Kind != kinds.Workload.Kind || !countsNone(in)) {
 			in.Missing = append(in.Missing, state.Missing{Resource: k.Resource, Verb: "list", Reason: state.NotInFile})
 		}
 	}
+}
+
+// countsNone reports whether the status of every ClusterQueue is known. One that counts workloads is missing them already.
+func countsNone(in *inputs.Inputs) bool {
+	return len(in.ClusterQueues) > 0 && !slices.ContainsFunc(in.ClusterQueues, func(q *kueue.ClusterQueue) bool { return len(q.Status.Conditions) == 0 })
 }
 
 // submittable returns the team namespaces in which the user can create jobs. It asks for each of them, unless the user can

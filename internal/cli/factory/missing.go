@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -94,6 +95,25 @@ func Failures(missing []state.Missing) (err error) {
 		err = errs.Also(err, errs.New(words.Count(more, "more read", "more reads")+" failed", ""))
 	}
 	return err
+}
+
+// Unreadable returns the error about the first of some kinds that could not be read, nil if all were. The missing part would
+// read as if the cluster had none.
+func Unreadable(what string, missing []state.Missing, of ...kinds.Resource) error {
+	for _, m := range missing {
+		if !slices.ContainsFunc(of, m.Of) {
+			continue
+		}
+		switch m.Reason {
+		case state.Forbidden:
+			return errs.New(what, "no permission to list "+m.Resource.Plural).WithCode(errs.Denied)
+		case state.NotInFile:
+			return errs.New(what, "the file has no "+m.Resource.Plural)
+		case state.NotServed:
+			return errs.New(what, "it does not serve "+m.Resource.Plural).WithCause(m.Err)
+		}
+	}
+	return nil
 }
 
 // sortMissing groups what is missing by reason.

@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/namecache"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -171,8 +172,7 @@ func NoKueue(s *state.State) error {
 			return errs.NotFoundf("no quota to show: Kueue is not installed on this cluster").WithCause(m.Err)
 		case state.NotInFile:
 			if len(s.ClusterQueues) == 0 {
-				return errs.NotFoundf("no quota to show: the file contains no clusterqueues").WithCause(m.Err).
-					Suggest(errs.Other("kubectl", "get", "clusterqueues,cohorts,resourceflavors,localqueues,workloads", "-A", "-o", "yaml"), errs.Run("save-snapshot", "FILE"))
+				return lacksQuota("the file has no clusterqueues").WithCause(m.Err)
 			}
 			continue
 		case state.Failed:
@@ -182,7 +182,18 @@ func NoKueue(s *state.State) error {
 			return noQueues(m.Err)
 		}
 	}
+	unread := queue.Unread(s)
+	counts := func(q state.ClusterQueue) bool { return len(q.Conditions)+len(q.Reservation)+q.Pending+q.Reserving > 0 }
+	if unread != nil && unread.Reason == state.NotInFile && !slices.ContainsFunc(s.ClusterQueues, counts) {
+		return lacksQuota("the file has neither workloads nor the status of its clusterqueues").WithCause(unread.Err)
+	}
 	return nil
+}
+
+// lacksQuota returns the error of a file without the objects that say what quota there is or is in use.
+func lacksQuota(why string) *errs.Error {
+	return errs.New("no quota to show", why).
+		Suggest(errs.Other("kubectl", "get", "clusterqueues,cohorts,resourceflavors,localqueues,workloads", "-A", "-o", "yaml"), errs.Run("save-snapshot", "FILE"))
 }
 
 // Complete completes the names of teams.

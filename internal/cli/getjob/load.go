@@ -122,7 +122,7 @@ func (l *loader) surroundings(ctx context.Context, r report) (report, error) {
 	if r.runs() {
 		l.start(func() (err error) {
 			if r.nodes, err = state.ListNodes(ctx, l.c.Client, kube.ListOptions{}); kube.IsForbidden(err) {
-				l.unread("the health of nodes: " + jobtext.NodesUnread)
+				l.unread("the health of nodes: " + jobtext.NodesUnread(state.ReasonOf(err)))
 				return nil
 			}
 			r.console = consoleOf(l.c, r.nodes)

@@ -133,9 +133,6 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	unread := queue.Unread(s)
-	if unread != nil && unread.Reason == state.NotInFile {
-		unread = nil // a file need not have them: the note says so
-	}
 	f.MissingFigures(slices.DeleteFunc(slices.Clone(s.Missing), func(m state.Missing) bool {
 		return unread != nil && m.Resource.Kind == kinds.Workload.Kind // the error reports it
 	}))

@@ -41,7 +41,7 @@ func (d NodesDocument) lines() []output.Line {
 // nodes returns the view by instance type or node group.
 func (o *Options) nodes(s *state.State) (view, error) {
 	if missing := s.MissingOf(kinds.Node); len(missing) > 0 {
-		return view{}, errs.Wrap(missing[0].Err, "cannot list nodes").Suggest(errs.Run("get-quota").WithNote("needs no nodes"))
+		return view{}, errs.Wrap(missing[0].Err, "cannot show capacity").Suggest(errs.Run("get-quota").WithNote("needs no nodes"))
 	}
 	byGroup := o.By == byNodeGroup
 	all := quota.ByInstanceType(s)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -180,20 +181,16 @@ func readable(in *inputs.Inputs) error {
 	if err := factory.Failures(in.Missing); err != nil {
 		return errs.Wrap(err, what).WithCode(errs.ExitOf(err))
 	}
-	for _, m := range in.Missing {
-		switch m.Resource.Kind {
-		case kinds.ClusterQueue.Kind, kinds.LocalQueue.Kind, kinds.WorkloadPriorityClass.Kind:
-		default:
-			continue
-		}
-		switch m.Reason {
-		case state.Forbidden:
-			return errs.New(what, "no permission to list "+m.Resource.Plural).WithCode(errs.Denied)
-		case state.NotInFile:
-			return errs.New(what, "the file has no "+m.Resource.Plural)
-		case state.NotServed:
-			return errs.New(what, "it does not serve "+m.Resource.Plural).WithCause(m.Err)
-		}
-	}
-	return nil
+	missing := slices.DeleteFunc(slices.Clone(in.Missing), func(m state.Missing) bool {
+		optional := m.Of(kinds.Cohort) || m.Of(kinds.ResourceFlavor)
+		return optional && m.Reason == state.NotServed
+	})
+	return factory.Unreadable(what, missing, kinds.ClusterQueue, kinds.LocalQueue, kinds.WorkloadPriorityClass, kinds.ResourceFlavor, kinds.Cohort)
+}
+
+// workloadsAbsent reports that a file has no workloads although its queues count some, or jobs need one.
+func workloadsAbsent(in *inputs.Inputs) bool {
+	return slices.ContainsFunc(in.Missing, func(m state.Missing) bool {
+		return m.Of(kinds.Workload) && m.Reason == state.NotInFile && m.Namespace == "" && !m.Partly
+	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/present/plantext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -129,6 +130,11 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 		return nil, savedPlan{}, err
 	}
 	saved := savedOf(r, plan.Kueue, "", fingerprints(live))
+	if !o.NoConsequences && workloadsAbsent(in) {
+		p.Unforeseen = true
+		o.Factory.Notef("note: the effects on jobs are unknown: the file has no workloads")
+		return p, saved, nil
+	}
 	if !o.NoConsequences {
 		if c, err := o.Factory.Cluster(ctx); err == nil && c.Snapshot != nil {
 			c.Snapshot.Release() // everything is read, and the simulation needs the memory
@@ -192,6 +198,7 @@ func build(ctx context.Context, f *factory.Factory, r plan.Request, withJobs boo
 		return nil, nil, nil, errs.Wrap(err, "cannot plan "+r.File)
 	}
 	policytext.Fill(p.Findings)
+	p.Missing = state.UnreadOf(in.Missing)
 	return p, live, in, nil
 }
 

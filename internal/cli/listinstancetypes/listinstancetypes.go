@@ -14,6 +14,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -158,8 +159,12 @@ func (o *Options) count(ctx context.Context) (census, error) {
 		switch failed := factory.Failures(st.Missing); {
 		case failed != nil:
 			f.Notef("note: figures of the cluster are missing: %v", failed)
+		case inFile(st, kinds.Node):
+			f.Notef("note: figures of the cluster are missing: the file has no nodes")
 		case !found.nodesKnown:
 			f.Notef("note: figures of the cluster are hidden: no permission to list nodes")
+		case inFile(st, kinds.Pod):
+			f.Notef("note: free accelerators are missing: the file has no pods")
 		case !found.podsKnown:
 			f.Notef("note: free accelerators are hidden: no permission to list pods in all namespaces")
 		}
@@ -172,6 +177,11 @@ func (o *Options) count(ctx context.Context) (census, error) {
 		f.Notef("note: figures of the cluster are missing: %v", err)
 	}
 	return census{}, nil
+}
+
+// inFile reports that the file which is read in place of a cluster lacks a kind.
+func inFile(st *state.State, r kinds.Resource) bool {
+	return slices.ContainsFunc(st.MissingOf(r), func(m state.Missing) bool { return m.Reason == state.NotInFile })
 }
 
 // worst returns why the nodes could not be read.

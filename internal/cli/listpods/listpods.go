@@ -86,7 +86,7 @@ func Run(ctx context.Context, o *Options) error {
 	switch {
 	case unread == nil || kube.IsNotServed(unread) || !slices.ContainsFunc(pods, func(p state.Pod) bool { return p.NodeName != "" }):
 	case kube.IsForbidden(unread) || kube.IsNotInFile(unread):
-		f.Notef("note: the health of nodes is hidden: %s", jobtext.NodesUnread)
+		f.Notef("note: the health of nodes is hidden: %s", jobtext.NodesUnread(state.ReasonOf(unread)))
 	default:
 		return unread
 	}

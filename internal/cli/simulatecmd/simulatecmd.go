@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Options are the settings of one run.
@@ -287,6 +289,9 @@ func Run(ctx context.Context, o *Options) error {
 	if err := factory.Failures(in.Missing); err != nil {
 		return err // a part of the cluster would behave in another way
 	}
+	if err := unreadable(in.Missing); err != nil {
+		return err
+	}
 	f.Missing(in.Missing)
 	takes, err := o.evictionTakes()
 	if err != nil {
@@ -301,6 +306,7 @@ func Run(ctx context.Context, o *Options) error {
 		return simulation.Error(err)
 	}
 	report.Notes = append(report.Notes, simulate.RuleNotes(in)...)
+	report.Missing = state.UnreadOf(in.Missing)
 	simulation.Fill(report)
 	err = output.Print(f.IO, format, report, func() output.Table { return table(report, format.Name == output.Wide) },
 		func() []string { return names(report) })
@@ -313,6 +319,15 @@ func Run(ctx context.Context, o *Options) error {
 		return errs.Silent{Code: errs.Failure}
 	}
 	return nil
+}
+
+// unreadable returns the error about queues, flavors or, in a file, workloads of which nothing could be read, else nil. The
+// simulation would show a cluster that has none. Without permission to list workloads, the status of queues replaces them.
+func unreadable(missing []state.Missing) error {
+	missing = slices.DeleteFunc(slices.Clone(missing), func(m state.Missing) bool {
+		return m.Namespace != "" || m.Partly || m.Of(kinds.Workload) && m.Reason != state.NotInFile
+	})
+	return factory.Unreadable("cannot simulate the cluster", missing, kinds.ClusterQueue, kinds.ResourceFlavor, kinds.Workload)
 }
 
 // allChanges returns those of the flags and those of files.

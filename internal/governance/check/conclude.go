@@ -94,7 +94,7 @@ func (v *Verdict) conclude() {
 	if _, unread := v.UnreadKind(); v.Undecided() || unread || len(v.FailedReads()) > 0 {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
-	if _, lacks := v.NotInFile(); lacks && v.Verdict == Admitted {
+	if _, lacks := v.Absent(); lacks && v.Verdict == Admitted {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
 	for _, s := range v.Submission {
@@ -192,19 +192,26 @@ func (v *Verdict) Unread(r kinds.Resource) bool {
 	return slices.ContainsFunc(v.Missing, func(m state.Unread) bool { return m.Resource == r.FullName() })
 }
 
-// NotInFile returns a kind that a layer needs and that the file lacks, although the cluster may have objects of it;
-// false if the file lacks none.
-func (v *Verdict) NotInFile() (kinds.Resource, bool) {
-	lacks := func(r kinds.Resource) bool {
-		return slices.ContainsFunc(v.Missing, func(m state.Unread) bool { return m.Resource == r.FullName() && m.Reason == state.NotInFile })
-	}
+// Absent returns a kind that a layer needs and of which nothing could be read: a file lacks it, although the cluster may
+// have objects of it, or the server failed. False if there is none.
+func (v *Verdict) Absent() (kinds.Resource, bool) {
+	absent := func(r kinds.Resource) bool { return slices.Contains(v.absent, r.FullName()) }
 	switch {
-	case v.Quota.Skipped == NoQueue && lacks(kinds.LocalQueue):
+	case (v.Quota.Skipped == NoQueue || v.Job.Queue != "") && absent(kinds.LocalQueue):
 		return kinds.LocalQueue, true
-	case v.Nodes.Status == StatusUnknown && lacks(v.Nodes.Unread):
+	case v.Quota.Status != StatusNotApplicable && absent(kinds.Workload):
+		return kinds.Workload, true
+	case v.classUnread() && absent(kinds.WorkloadPriorityClass):
+		return kinds.WorkloadPriorityClass, true
+	case v.Nodes.Status == StatusUnknown && absent(v.Nodes.Unread):
 		return v.Nodes.Unread, true
 	}
 	return kinds.Resource{}, false
+}
+
+// classUnread reports a job whose priority class may not exist.
+func (v *Verdict) classUnread() bool {
+	return slices.ContainsFunc(v.Submission, func(s Step) bool { return s.Check == "PriorityClass" && s.Status == StatusUnknown })
 }
 
 // barred reports whether the job could not be submitted with any size, queue, priority

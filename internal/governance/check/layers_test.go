@@ -301,3 +301,35 @@ func TestNotInFile(t *testing.T) {
 		}
 	}
 }
+
+// TestAbsentKind: a job does not start by a state of which a kind is missing: the file lacks it, or the server failed.
+func TestAbsentKind(t *testing.T) {
+	for _, c := range []struct {
+		kind   kinds.Resource
+		reason string
+		partly bool
+		want   check.Outcome
+	}{
+		{kinds.Node, state.NotInFile, false, check.Unknown}, {kinds.Node, state.Failed, false, check.Unknown}, {kinds.Node, state.Forbidden, false, check.Admitted},
+		{kinds.Pod, state.NotInFile, false, check.Unknown}, {kinds.Pod, state.Failed, false, check.Unknown}, {kinds.Pod, state.Forbidden, false, check.Admitted},
+		{kinds.Workload, state.NotInFile, false, check.Unknown}, {kinds.Workload, state.NotInFile, true, check.Admitted},
+		{kinds.LocalQueue, state.NotInFile, false, check.Unknown}, {kinds.LocalQueue, state.NotInFile, true, check.Admitted},
+		{kinds.WorkloadPriorityClass, state.NotInFile, false, check.Unknown}, {kinds.WorkloadPriorityClass, state.Failed, false, check.Unknown},
+		{kinds.WorkloadPriorityClass, state.Forbidden, false, check.Admitted},
+	} {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing))
+		s.Add(fixture.Team("t", "", 8, "", "")...)
+		if c.kind.Kind != kinds.Node.Kind {
+			s.Add(fixture.Node("n", "a100", 8, ""))
+		}
+		if c.kind.Kind != kinds.WorkloadPriorityClass.Kind {
+			s.Add(fixture.Class("high", 100))
+		}
+		checker := checker(t, s)
+		checker.In.Missing = append(checker.In.Missing, state.Missing{Resource: c.kind, Verb: "list", Reason: c.reason, Partly: c.partly})
+		v := ask(t, checker, check.Request{Object: object(t, fixture.Job("j", 1, 4, "", "kueue.x-k8s.io/priority-class", "high")), Namespace: "t"})
+		if v.Verdict != c.want || v.Verdict == check.Unknown && !strings.Contains(v.Summary, c.kind.Plural) {
+			t.Errorf("%s, %s, partly %t: %s, want %s: %s", c.kind.Plural, c.reason, c.partly, v.Verdict, c.want, v.Summary)
+		}
+	}
+}

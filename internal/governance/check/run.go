@@ -139,6 +139,11 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 		ConfigurationKnown: c.rules.Known, Notes: append([]inputs.Note{}, c.Notes...),
 	}
 	v.Missing = state.UnreadOf(c.In.Missing)
+	for _, m := range c.In.Missing {
+		if m.Namespace == "" && !m.Partly && (m.Reason == state.NotInFile || m.Reason == state.Failed) {
+			v.absent = append(v.absent, m.Resource.FullName())
+		}
+	}
 	c.describe(&r, wl, v)
 	d, err := c.quota(ctx, r.Object, wl, v)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// NodesUnread is the code of a note: the user has no permission to list nodes.
+// NodesUnread is the code of a note: the nodes could not be read.
 const NodesUnread = "NodesUnread"
 
 // resilience sets the health of the nodes that the job's pods run on.
@@ -24,11 +24,12 @@ func (e *Explanation) resilience(c *check.Checker, q Question) {
 	for _, n := range c.In.Nodes {
 		nodes = append(nodes, nodeOf(n))
 	}
-	unread := slices.ContainsFunc(c.In.Missing, func(m state.Missing) bool { return m.Of(kinds.Node) })
+	i := slices.IndexFunc(c.In.Missing, func(m state.Missing) bool { return m.Of(kinds.Node) })
+	unread := i >= 0
 	e.Health = jobs.ResilienceOf(q.Job, q.Events, q.Pods, nodes)
 	row := e.Health.Row(!unread)
 	if e.Resilience = &row; unread {
-		e.Notes = append(e.Notes, inputs.Note{Code: NodesUnread})
+		e.Notes = append(e.Notes, inputs.Note{Code: NodesUnread, Unread: c.In.Missing[i].Reason})
 	}
 }
 

@@ -68,6 +68,8 @@ type Note struct {
 	Names []string `json:"-"`
 	// Unseen is the field that Kueue does not count, and Counted the one that it does, of CPUNotCounted.
 	Unseen, Counted string `json:"-"`
+	// Unread is why nodes could not be read, a reason of package state, of explain.NodesUnread.
+	Unread string `json:"-"`
 }
 
 // Assumption is something made up in place of an object that could not be read.

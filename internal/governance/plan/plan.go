@@ -21,6 +21,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Schema is the version of the plan's shape.
@@ -58,6 +59,8 @@ type Plan struct {
 	Assumptions []policy.Assumption
 	// Consequences is nil where they were not asked for or nothing changes.
 	Consequences *Consequences `json:",omitempty"`
+	// Missing is what could not be read of the cluster.
+	Missing []state.Unread `json:",omitempty"`
 
 	// Unforeseen: the cluster that consequences need could not be read.
 	Unforeseen bool `json:"-"`

@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Schema is the name and version of the JSON.
@@ -59,6 +60,8 @@ type Report struct {
 	// Problems are what get-quota would report, those that the changes bring first.
 	Problems []Problem
 	Notes    []Note
+	// Missing is what could not be read.
+	Missing []state.Unread `json:",omitempty"`
 }
 
 // Team is a ClusterQueue before and after the changes; nil if it does not exist.

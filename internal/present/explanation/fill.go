@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
@@ -29,7 +30,7 @@ func Fill(e *explain.Explanation, render verdict.Render) {
 	}
 	for i := range e.Notes {
 		if n := &e.Notes[i]; n.Message == "" {
-			n.Message = note(e, n.Code, render)
+			n.Message = note(e, n, render)
 		}
 	}
 }
@@ -109,10 +110,10 @@ func problemText(r *explain.Role) string {
 	return text
 }
 
-func note(e *explain.Explanation, code string, render verdict.Render) string {
-	switch code {
+func note(e *explain.Explanation, n *inputs.Note, render verdict.Render) string {
+	switch n.Code {
 	case explain.NodesUnread:
-		return "the health of its nodes is hidden: " + jobtext.NodesUnread
+		return "the health of its nodes is hidden: " + jobtext.NodesUnread(n.Unread)
 	case explain.NotQueued:
 		return "to start it without Kueue: " + unsuspend(e, render)
 	case explain.NoWorkload:

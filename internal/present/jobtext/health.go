@@ -6,11 +6,20 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// NodesUnread is why the health of nodes is unknown to a user who must not list them.
-const NodesUnread = "no permission to list nodes"
+// NodesUnread returns why the health of nodes is unknown, for a reason of package state.
+func NodesUnread(reason string) string {
+	switch reason {
+	case state.NotInFile:
+		return "the file has no nodes"
+	case state.Failed:
+		return "nodes could not be read"
+	}
+	return "no permission to list nodes"
+}
 
 // Health returns what is wrong with a node, such as "NotReady" or
 // "pending replacement (NvidiaGPU, XID 79)".

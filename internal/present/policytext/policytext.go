@@ -202,7 +202,7 @@ func Notes(notes []policy.Note) []string {
 func note(n policy.Note) string {
 	switch n.Code {
 	case policy.FairSharingUnread:
-		return "policy.fairShare is left out: no permission to read the configuration of Kueue"
+		return "policy.fairShare is left out: the configuration of Kueue could not be read"
 	case policy.BeyondTerms:
 		return fmt.Sprintf("team %s: kueue.spec keeps %s of ClusterQueue %s, which the other fields cannot express", n.Team, strings.Join(n.Fields, ", "), n.Queue)
 	case policy.IdleQueue:

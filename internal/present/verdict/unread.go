@@ -159,7 +159,7 @@ func undecidable(v *check.Verdict) string {
 	case check.AdmissionCheckAbsent:
 		return "the admission checks of " + team + " are unknown: " + why
 	}
-	if r, lacks := v.NotInFile(); lacks {
+	if r, lacks := v.Absent(); lacks {
 		return whyUnread(v, r)
 	}
 	return "something that affects the decision could not be read"
