@@ -22,10 +22,11 @@ var takers = []struct {
 	{"job", "", []string{
 		"get-job NAME -o name", "explain-job NAME -o name", "list-pods NAME -o name", "wait-job NAME --for deleted --timeout 0 -o name",
 		"cancel-job NAME --dry-run -o name", "patch-job suspend NAME --dry-run -o name", "patch-job priority NAME --priority training --dry-run -o name",
-		"create-template mine --job NAME --dry-run -o name", "start-job again --from NAME --dry-run=client -o name", "simulate --remove-job NAME -o name",
+		"create-template mine --job NAME --dry-run -o name", "start-job again --from NAME --dry-run=client -o name", "simulate --remove-job NAME -o name", "simulate --priority NAME=10 -o name",
 		"get-log NAME --tail 1", "exec NAME -- hostname", "copy-file $WORK/file NAME:/tmp/file -o name",
 	}},
-	{"clusterqueue", "", []string{"get-quota NAME -o name", "get-queue NAME -o name", "governance rbac NAME", "simulate --remove-team NAME -o name"}},
+	{"clusterqueue", "", []string{"get-quota NAME -o name", "get-queue NAME -o name", "governance rbac NAME", "simulate --remove-team NAME -o name", "simulate --set NAME.weight=1 -o name",
+		"simulate --add-team new=NAME -o name", "get-usage -A --team NAME -o name", "report --team NAME"}},
 	{"pod", "", []string{"get-log vit-huge --pod NAME --tail 1", "exec vit-huge --pod NAME -- hostname"}},
 	{"sandbox", "", []string{"list-jobs -A --sandbox=NAME -o name", "sandbox advance 1s --sandbox=NAME"}},
 	{"snapshot", "", []string{"list-jobs -A --snapshot NAME -o name", "get-quota --snapshot NAME -o name"}},

@@ -36,7 +36,7 @@ func (f *Factory) SnapshotPath() (string, error) {
 		return "", errs.Usagef("HYPERPOD_SANDBOX cannot be used with %s", snapshotEnv).
 			WithAdvice("unset one of them, or choose with --sandbox or --snapshot")
 	}
-	return path, nil
+	return snapshotFile(path), nil
 }
 
 // snapshotFile returns the path in "snapshot/PATH", which save-snapshot -o name prints,

@@ -20,6 +20,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Options are what was typed on the command line.
@@ -76,22 +77,26 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	pages := consoles(ctx, cluster)
-	if o.Name == "" {
+	name := o.Name
+	if name == "" {
 		pages = append(pages, ingresses(ctx, cluster, "")...)
-	}
-	if o.Name != "" {
-		more, err := o.ofJob(ctx, cluster)
+	} else {
+		job, err := podflags.Find(ctx, f, cluster, name, o.Kind)
 		if err != nil {
 			return err
 		}
-		pages = append(more, pages...)
+		more, err := o.ofJob(ctx, cluster, job)
+		if err != nil {
+			return err
+		}
+		name, pages = job.Name, append(more, pages...)
 	}
 	if len(pages) == 0 {
 		e := errs.NotFoundf("no web page is known for this cluster").WithFact("server", cluster.Server())
-		if o.Name != "" {
-			e = errs.NotFoundf("no web page is known for job %s", o.Name).WithFact("server", cluster.Server())
+		if name != "" {
+			e = errs.NotFoundf("no web page is known for job %s", name).WithFact("server", cluster.Server())
 		}
-		return e.Suggest(errs.Run("port-forward", cmp.Or(o.Name, "NAME"), "6006", "--open").WithNote("opens a port of a job"))
+		return e.Suggest(errs.Run("port-forward", cmp.Or(name, "NAME"), "6006", "--open").WithNote("opens a port of a job"))
 	}
 	for _, p := range pages {
 		if err := f.IO.PrintLine(p.Name + ": " + p.URL + p.Command); err != nil {
@@ -129,11 +134,7 @@ func consoles(ctx context.Context, c *factory.Cluster) (out []Page) {
 }
 
 // ofJob returns the pages of a job: its log, and its ports.
-func (o *Options) ofJob(ctx context.Context, c *factory.Cluster) (out []Page, err error) {
-	job, err := podflags.Find(ctx, o.Factory, c, o.Name, o.Kind)
-	if err != nil {
-		return nil, err
-	}
+func (o *Options) ofJob(ctx context.Context, c *factory.Cluster, job state.Job) (out []Page, err error) {
 	out = append(Annotated(job.Annotations), ingresses(ctx, c, job.Namespace)...)
 	pods, err := logs.Pods(ctx, c.Client, job)
 	if err != nil {
@@ -168,7 +169,7 @@ func (o *Options) ofJob(ctx context.Context, c *factory.Cluster) (out []Page, er
 		for _, p := range ports {
 			number := fmt.Sprint(kinds.At(p, "containerPort"))
 			name := strings.TrimSpace("port " + number + " " + kinds.Text(p, "name"))
-			out = append(out, Page{Name: name, Command: o.Factory.Line(errs.Run("port-forward", o.Name, number, "--open", "-n", job.Namespace))})
+			out = append(out, Page{Name: name, Command: o.Factory.Line(errs.Run("port-forward", job.Name, number, "--open", "-n", job.Namespace))})
 		}
 	}
 	return out, nil

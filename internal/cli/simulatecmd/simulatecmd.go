@@ -247,15 +247,25 @@ func (o *Options) changes() ([]simulate.Change, error) {
 	return out, nil
 }
 
-// plainName returns the name of a team or job without the kind that -o name prints.
+// plainName returns the text of a change with the names of teams and jobs as they are, without the kind that -o name prints.
 func plainName(kind simulate.Kind, text string) string {
-	switch kind {
-	case simulate.RemoveTeam:
-		return factory.BareName(text, "clusterqueue")
-	case simulate.RemoveJob:
-		if a, err := factory.SplitJob(text, ""); err == nil && a.Namespace == "" {
+	team := func(name string) string { return factory.BareName(name, "clusterqueue") }
+	job := func(name string) string {
+		if a, err := factory.SplitJob(name, ""); err == nil && a.Namespace == "" {
 			return a.Name
 		}
+		return name
+	}
+	before, after, assigns := strings.Cut(text, "=")
+	switch {
+	case kind == simulate.RemoveTeam, kind == simulate.Set:
+		return team(text)
+	case kind == simulate.RemoveJob:
+		return job(text)
+	case kind == simulate.AddTeam && assigns:
+		return before + "=" + team(after)
+	case kind == simulate.Priority && assigns:
+		return job(before) + "=" + after
 	}
 	return text
 }
@@ -321,7 +331,7 @@ func Run(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// unreadable returns the error about queues, flavors or, in a file, workloads of which nothing could be read, else nil. The
+// unreadable returns the error about queues, flavors or, in a file, workloads that could not be read at all, else nil. The
 // simulation would show a cluster that has none. Without permission to list workloads, the status of queues replaces them.
 func unreadable(missing []state.Missing) error {
 	missing = slices.DeleteFunc(slices.Clone(missing), func(m state.Missing) bool {

@@ -88,7 +88,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	admissioncheck.Owners(ctx, c, answer, &read)
 	verdict.Fill(answer, f.Line)
 	text := func() string { return verdict.Text(answer, f.IO.Width, words.Age) }
-	if err := admissioncheck.Print(f, format, answer, text, answer.Job.Name); err != nil {
+	if err := admissioncheck.Print(f, format, answer, text, objectName(answer)); err != nil {
 		return err
 	}
 	if code := answer.Verdict.Exit(); code != errs.OK {
@@ -266,4 +266,12 @@ func resourceOf(ctx context.Context, c *factory.Cluster, object map[string]any) 
 		return discovery.ResourceOf(ctx, c.Client, object)
 	}
 	return res, err
+}
+
+// objectName returns the job of a verdict as -o name prints it.
+func objectName(v *check.Verdict) string {
+	if k, known := kinds.JobNamed(v.Job.Kind); known {
+		return k.ObjectName(v.Job.Name)
+	}
+	return v.Job.Name
 }

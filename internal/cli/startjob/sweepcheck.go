@@ -160,7 +160,7 @@ func (r *run) checkSeries(ctx context.Context, s *series, all, missing []*swept)
 	if len(exist) == 0 && len(answer.verdicts) == 1 && s.manifest != "" && format.IsTable() { // a pod group and no other job
 		v := answer.verdicts[0]
 		admissioncheck.Owners(ctx, c, v, &read)
-		err = admissioncheck.Print(f, format, v, func() string { return verdict.Text(v, f.IO.Width, words.Age) }, v.Job.Name)
+		err = admissioncheck.Print(f, format, v, func() string { return verdict.Text(v, f.IO.Width, words.Age) }, objectName(v))
 	} else {
 		for _, v := range answer.verdicts {
 			if s := v.Lost(); s != nil {
@@ -208,8 +208,8 @@ func (r *run) printSweep(answer *sweepAnswer, format output.Format) error {
 	io, d := r.factory.IO, answer.Document
 	if !format.IsTable() {
 		return output.Print(io, format, d, d.Table, func() (names []string) {
-			for _, j := range d.Jobs {
-				names = append(names, j.Name)
+			for _, v := range answer.verdicts {
+				names = append(names, objectName(v))
 			}
 			return names
 		})

@@ -192,7 +192,7 @@ func (v *Verdict) Unread(r kinds.Resource) bool {
 	return slices.ContainsFunc(v.Missing, func(m state.Unread) bool { return m.Resource == r.FullName() })
 }
 
-// Absent returns a kind that a layer needs and of which nothing could be read: a file lacks it, although the cluster may
+// Absent returns a kind that a layer needs and that could not be read at all: a file lacks it, although the cluster may
 // have objects of it, or the server failed. False if there is none.
 func (v *Verdict) Absent() (kinds.Resource, bool) {
 	absent := func(r kinds.Resource) bool { return slices.Contains(v.absent, r.FullName()) }

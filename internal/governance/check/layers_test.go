@@ -302,7 +302,7 @@ func TestNotInFile(t *testing.T) {
 	}
 }
 
-// TestAbsentKind: a job does not start by a state of which a kind is missing: the file lacks it, or the server failed.
+// TestAbsentKind: a job does not start by what was read if a kind is missing: the file lacks it, or the server failed.
 func TestAbsentKind(t *testing.T) {
 	for _, c := range []struct {
 		kind   kinds.Resource

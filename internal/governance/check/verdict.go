@@ -118,7 +118,7 @@ type Verdict struct {
 	joins          *joined         // set where its pods join a pod group that has its workload
 	checks         []string        // the admission checks that it has to pass once it has its quota
 	workersUnasked bool            // see WorkersUnasked
-	absent         []string        // full names of kinds of which nothing was read, because a file lacks them or the server failed
+	absent         []string        // full names of kinds that could not be read at all: a file lacks them, or the server failed
 }
 
 // Lost returns the step about a pod group that runs without some of the submitted pods, nil if all of them run.
