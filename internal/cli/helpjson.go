@@ -59,17 +59,35 @@ func addHelpJSON(f *factory.Factory, root *cobra.Command) {
 		plain := help.Run
 		help.Run = nil
 		help.RunE = func(c *cobra.Command, args []string) error {
+			of, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return noHelp(root, args)
+			}
 			if !*asJSON && !f.WantsJSON() {
 				plain(c, args)
 				return nil
 			}
-			of, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 {
-				return errs.Usagef("command %q not found", strings.Join(args, " ")).Suggest(errs.Run("help"))
+			if of.IsAdditionalHelpTopicCommand() && of.HasParent() {
+				return errs.Usagef("help topic %s is not available as JSON", of.Name()).Suggest(errs.Run("help", of.Name()))
 			}
 			return output.Print(f.IO, output.Format{Name: output.JSON, Compact: f.Global.Output == string(output.JSONLines)}, helpOfTree(f, of), nil, nil)
 		}
 	}
+}
+
+// noHelp returns the error of a name that is neither a command nor a help topic.
+func noHelp(root *cobra.Command, args []string) error {
+	e := errs.Usagef("command or help topic %q not found", strings.Join(args, " "))
+	var names []string
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	for _, name := range errs.Near(args[0], names) {
+		e.Suggest(errs.Run("help", name))
+	}
+	return e.Suggest(errs.Run("help"))
 }
 
 func helpOfTree(f *factory.Factory, c *cobra.Command) HelpDocument {
