@@ -52,6 +52,8 @@ type Jobs struct {
 	Targets []wait.Target // those that have not ended
 	// Sweep is the sweep that they are all jobs of, "" if none.
 	Sweep string
+	// Goal is what the command waited for, "" for the end.
+	Goal wait.Goal
 	// State is the state of the only job when it was last seen, "" if not known.
 	State jobs.State
 	// Cancel cancels a job. It returns nil for a job that no longer exists.
@@ -160,7 +162,7 @@ func (j Jobs) continues() error {
 	switch {
 	case j.Sweep != "":
 		return factory.Interrupted("the jobs of the sweep continue").
-			Suggest(errs.Run("cancel-job", "--sweep", j.Sweep).WithNote("cancels them"), errs.Run("wait-job", "--sweep", j.Sweep).WithNote("waits again"))
+			Suggest(errs.Run("cancel-job", "--sweep", j.Sweep).WithNote("cancels them"), j.again("--sweep", j.Sweep))
 	case len(j.Targets) != 1:
 		e := factory.Interrupted(words.Count(len(j.Targets), "job continues", "jobs continue"))
 		if args := j.named(); args != nil {
@@ -174,7 +176,15 @@ func (j Jobs) continues() error {
 		why = fmt.Sprintf("job %s stays in its queue", t.Name)
 	}
 	if t.Namespace == "" { // of Slurm
-		return factory.Interrupted(why).Suggest(errs.Run("cancel-job", t.UID).WithNote("cancels it"), errs.Run("wait-job", t.UID).WithNote("waits again"))
+		return factory.Interrupted(why).Suggest(errs.Run("cancel-job", t.UID).WithNote("cancels it"), j.again(t.UID))
 	}
-	return factory.Interrupted(why).Suggest(suggest.CancelJobs(t.Namespace, t.Name).WithNote("cancels it"), errs.Run("wait-job", t.Name, "-n", t.Namespace).WithNote("waits again"))
+	return factory.Interrupted(why).Suggest(suggest.CancelJobs(t.Namespace, t.Name).WithNote("cancels it"), j.again(t.Name, "-n", t.Namespace))
+}
+
+// again returns the command that waits for the same goal.
+func (j Jobs) again(args ...string) errs.Suggestion {
+	if j.Goal != "" && j.Goal != wait.Finished {
+		args = append(args, "--for", string(j.Goal))
+	}
+	return errs.Run("wait-job", args...).WithNote("waits again")
 }

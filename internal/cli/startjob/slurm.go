@@ -330,7 +330,7 @@ func (s *slurmRun) await(ctx context.Context, j slurmjob.Job, end factory.Deadli
 	last, err = slurmjob.Log{Client: s.client, Now: f.Now, Query: logs.Query{Follow: true}, Sink: view}.Read(ctx, last)
 	view.Close()
 	if err != nil {
-		return o.OnInterrupt.End(ctx, err, interrupt.Jobs{Targets: []wait.Target{waitjob.SlurmTarget(j)}, Cancel: interrupt.OnSlurm(s.client)})
+		return o.OnInterrupt.End(ctx, err, interrupt.Jobs{Targets: []wait.Target{waitjob.SlurmTarget(j)}, Goal: wait.Goal(o.Wait), Cancel: interrupt.OnSlurm(s.client)})
 	}
 	return waitjob.SlurmFailure(last)
 }

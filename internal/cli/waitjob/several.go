@@ -50,7 +50,7 @@ func (o *Options) waitForSeveral(ctx context.Context, f *factory.Factory, c *fac
 	o.Notify.AllEnded(ctx, f, last, o.Goal, err)
 	switch code := errs.ExitOf(err); {
 	case ctx.Err() != nil:
-		return o.OnInterrupt.End(ctx, cmp.Or(err, ctx.Err()), interrupt.Jobs{Targets: interrupt.Unfinished(last), Sweep: o.Sweep, Cancel: interrupt.OnKubernetes(f, c.Client)})
+		return o.OnInterrupt.End(ctx, cmp.Or(err, ctx.Err()), interrupt.Jobs{Targets: interrupt.Unfinished(last), Sweep: o.Sweep, Goal: o.Goal, Cancel: interrupt.OnKubernetes(f, c.Client)})
 	case err != nil && code != errs.No && code != errs.NotFound && code != errs.Timeout:
 		return err
 	case err != nil && f.Global.Output == "":

@@ -95,7 +95,7 @@ func UntilSlurm(ctx context.Context, f *factory.Factory, c *client.Client, j slu
 	case over, err != nil && errors.Is(context.Cause(waiting), errOver):
 		return last, lateSlurm(last, goal, end.Limit())
 	case err != nil && ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
-		return last, onInterrupt.End(ctx, err, interrupt.Jobs{Targets: []wait.Target{SlurmTarget(last)}, Cancel: interrupt.OnSlurm(c)})
+		return last, onInterrupt.End(ctx, err, interrupt.Jobs{Targets: []wait.Target{SlurmTarget(last)}, Goal: goal, Cancel: interrupt.OnSlurm(c)})
 	}
 	return last, err
 }

@@ -49,7 +49,7 @@ func runSlurmSeveral(ctx context.Context, o *Options, c *client.Client) error {
 	o.Notify.AllEnded(ctx, f, all, o.Goal, err)
 	switch code := errs.ExitOf(err); {
 	case ctx.Err() != nil:
-		return o.OnInterrupt.End(ctx, cmp.Or(err, ctx.Err()), interrupt.Jobs{Targets: interrupt.Unfinished(all), Sweep: o.Sweep, Cancel: interrupt.OnSlurm(c)})
+		return o.OnInterrupt.End(ctx, cmp.Or(err, ctx.Err()), interrupt.Jobs{Targets: interrupt.Unfinished(all), Sweep: o.Sweep, Goal: o.Goal, Cancel: interrupt.OnSlurm(c)})
 	case err != nil && (f.Global.Output == "" || code != errs.No && code != errs.Timeout):
 		return err
 	}
@@ -75,7 +75,7 @@ func SlurmSweep(ctx context.Context, f *factory.Factory, c *client.Client, name 
 	o := &Options{Factory: f, Goal: goal}
 	all, err := o.untilSlurm(ctx, c, list, end)
 	if ctx.Err() != nil {
-		return onInterrupt.End(ctx, cmp.Or(err, ctx.Err()), interrupt.Jobs{Targets: interrupt.Unfinished(all), Sweep: name, Cancel: interrupt.OnSlurm(c)})
+		return onInterrupt.End(ctx, cmp.Or(err, ctx.Err()), interrupt.Jobs{Targets: interrupt.Unfinished(all), Sweep: name, Goal: goal, Cancel: interrupt.OnSlurm(c)})
 	}
 	if code := errs.ExitOf(err); err == nil || code == errs.No || code == errs.Timeout {
 		output.NewProgress(f.IO).Done("sweep " + name + ": " + jobtext.StatesOfAll(all, goal))

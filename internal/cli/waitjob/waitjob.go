@@ -157,7 +157,7 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	o.Notify.Ended(ctx, f, r, last, err)
 	if err != nil && ctx.Err() != nil {
 		return o.OnInterrupt.End(ctx, err, interrupt.Jobs{Targets: []wait.Target{{Kind: job.Kind, Namespace: job.Namespace, Name: o.Name, UID: job.UID()}},
-			State: last.Status.State, Cancel: interrupt.OnKubernetes(f, cluster.Client)})
+			Goal: o.Goal, State: last.Status.State, Cancel: interrupt.OnKubernetes(f, cluster.Client)})
 	}
 	switch code := errs.ExitOf(err); {
 	case err != nil && last.Job.UID != "" && f.Global.Output != "" && (code == errs.Timeout || code == errs.No):
