@@ -124,7 +124,17 @@ func Run(ctx context.Context, o *Options) error {
 		return e
 	}
 	f.Notes(notes)
+	document := func() error {
+		format, err := f.Format()
+		if err != nil {
+			return err
+		}
+		return output.Print(f.IO, format, templatepage.Document(t), nil, func() []string { return []string{t.Name} })
+	}
 	if o.DryRun == factory.DryRunClient {
+		if f.Global.Output != "" {
+			return document()
+		}
 		_, err := f.IO.Out.Write(t.Text)
 		return err
 	}
@@ -134,11 +144,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	t.Source = where
 	if f.Global.Output != "" {
-		format, err := f.Format()
-		if err != nil {
-			return err
-		}
-		return output.Print(f.IO, format, templatepage.Document(t), nil, func() []string { return []string{t.Name} })
+		return document()
 	}
 	_, err = fmt.Fprintf(f.IO.Out, "Created template %s (%s)\n", o.name(), where)
 	return err
