@@ -40,7 +40,7 @@ func TestArchitecturePage(t *testing.T) {
 	}
 }
 
-// packages returns the folders with Go files below the given ones, but those of single commands.
+// packages returns the folders with Go files below the given ones, but those of single commands and of testdata.
 func packages(t *testing.T, tops ...string) []string {
 	t.Helper()
 	var dirs []string
@@ -48,6 +48,9 @@ func packages(t *testing.T, tops ...string) []string {
 	newCmd := regexp.MustCompile(`(?m)^func New\w*Cmd\(`)
 	for _, top := range tops {
 		err := filepath.WalkDir(filepath.Join(root, top), func(name string, entry fs.DirEntry, err error) error {
+			if entry != nil && entry.IsDir() && entry.Name() == "testdata" {
+				return fs.SkipDir
+			}
 			if err != nil || !strings.HasSuffix(name, ".go") {
 				return err
 			}

@@ -52,7 +52,7 @@ func TestCases(t *testing.T) {
 }
 
 // TestPreemptionCases gives the engine the clusters of the cases of Kueue's preemption tests, with the workload that preempts as
-// the only one that waits. In these cases Kueue's code is told the flavors. Where the engine takes others, the case says nothing.
+// the only one that waits. These cases give Kueue the flavors. Where the engine takes others, the case says nothing.
 func TestPreemptionCases(t *testing.T) {
 	counts := map[string]int{}
 	for _, c := range readCases(t) {
