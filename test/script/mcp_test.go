@@ -88,6 +88,12 @@ func TestMCPReads(t *testing.T) {
 		"get_capacity":      {nil, "get-quota-by"}, "report": {map[string]any{"since": "7d"}, "report"},
 		"doctor": {map[string]any{"namespace": "hyperpod-ns-researchers"}, "doctor"},
 	}
+	const two = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: %s}\nspec: {pytorchReplicaSpecs: {Worker: {replicas: 1, template: {spec: {containers: [{name: pytorch, image: i}]}}}}}\n"
+	more := map[string]map[string]any{
+		"get_job": {"name": "vit-huge", "namespace": "hyperpod-ns-researchers", "verbose": true}, "list_jobs": {"all_namespaces": true},
+		"list_pods":   {"name": "vit-huge", "namespace": "hyperpod-ns-researchers", "verbose": true},
+		"dry_run_job": {"manifest": fmt.Sprintf(two, "a") + "---\n" + fmt.Sprintf(two, "b"), "namespace": "hyperpod-ns-researchers"},
+	}
 	listed := 0
 	for tool, err := range s.Tools(t.Context(), nil) {
 		if err != nil {
@@ -127,6 +133,15 @@ func TestMCPReads(t *testing.T) {
 		announced, err := json.Marshal(tool.OutputSchema)
 		if err != nil || strings.Contains(string(announced), "$schema") || fixture.Validator(announced)(document) != nil || fixture.Validator(announced)([]byte("{}")) == nil {
 			t.Errorf("%s: %v: %s", tool.Name, err, announced)
+		}
+		if args := more[tool.Name]; args != nil { // the same schema describes what other arguments give
+			document, err := json.Marshal(callTool(t, s, tool.Name, args).StructuredContent)
+			if err == nil {
+				err = fixture.Validator(announced)(document)
+			}
+			if err != nil {
+				t.Errorf("%s %v: %v: %s", tool.Name, args, err, document)
+			}
 		}
 	}
 	if listed != len(calls) {

@@ -89,8 +89,12 @@ func (t *toolbox) add(s *mcp.Server, c command) error {
 	destructive := c.write == "cancel"
 	tool.Annotations.DestructiveHint = &destructive
 	if c.schema != "" {
-		tool.Description += " The document's schema is the resource " + schemaURI(c.schema) + "."
-		if tool.OutputSchema, err = outputSchema(c.schema); err != nil {
+		tool.Description += " The document's schema is the resource " + schemaURI(c.schema)
+		if c.other != "" {
+			tool.Description += " or " + schemaURI(c.other)
+		}
+		tool.Description += "."
+		if tool.OutputSchema, err = c.outputSchema(); err != nil {
 			return err
 		}
 	}
@@ -108,9 +112,19 @@ func (t *toolbox) add(s *mcp.Server, c command) error {
 	return nil
 }
 
-// outputSchema returns the schema of a document without the name of its dialect, which is the
+// outputSchema returns the schema of the documents that a tool answers with.
+func (c command) outputSchema() (any, error) {
+	one, err := schemaOf(c.schema)
+	if err != nil || c.other == "" {
+		return one, err
+	}
+	other, err := schemaOf(c.other)
+	return map[string]any{"type": "object", "anyOf": []any{one, other}}, err
+}
+
+// schemaOf returns the schema of a document without the name of its dialect, which is the
 // default of the protocol: clients whose validator does not know that name refuse the tool.
-func outputSchema(name string) (any, error) {
+func schemaOf(name string) (any, error) {
 	data, err := docs.Files.ReadFile("schema/" + name + ".json")
 	if err != nil {
 		return nil, err

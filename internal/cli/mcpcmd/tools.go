@@ -26,6 +26,8 @@ type command struct {
 	name, line, title, help string
 	// schema is the file of the document's schema, "" where the document is not an object.
 	schema string
+	// other is that of the document that some arguments or a cluster with Slurm give, "" for none.
+	other string
 	// account: the command reads HyperPod clusters of the AWS account.
 	account bool
 	args    []argument
@@ -77,18 +79,18 @@ func commands() []command {
 	job := []argument{jobName, namespace, kind}
 	write := func(more ...argument) []argument { return append(slices.Clone(job), more...) }
 	return []command{
-		{name: "list_jobs", line: "list-jobs", title: "List jobs", help: "List jobs with their state and priority.", schema: "list-jobs", args: []argument{namespace, allNamespaces,
+		{name: "list_jobs", line: "list-jobs", title: "List jobs", help: "List jobs with their state and priority.", schema: "list-jobs", other: "list-jobs-verbose", args: []argument{namespace, allNamespaces,
 			{name: "state", kind: "array", help: "only jobs in these states, such as pending or running", flag: "state"},
 			{name: "selector", kind: "string", help: "label selector", flag: "selector"}, {name: "mine", kind: "boolean", help: "only my own jobs", flag: "mine"},
 			{name: "since", kind: "string", help: "only jobs created within this time, such as 24h", flag: "since"}, verbose}},
-		{name: "get_job", line: "get-job", title: "Show a job", help: "Show one job with its pods' states and how it was queued.", schema: "get-job", args: write(verbose)},
-		{name: "explain_job", line: "explain-job", title: "Explain why a job waits", help: "Explain why a job is pending: its timeline and position, the quota it lacks, who holds it, and what would let it run now.", schema: "explain-job", args: write(assume)},
-		{name: "list_pods", line: "list-pods", title: "List pods of a job", help: "List the pods of a job.", schema: "list-pods", args: write(verbose)},
+		{name: "get_job", line: "get-job", title: "Show a job", help: "Show one job with its pods' states and how it was queued.", schema: "get-job", other: "get-job-verbose", args: write(verbose)},
+		{name: "explain_job", line: "explain-job", title: "Explain why a job waits", help: "Explain why a job is pending: its timeline and position, the quota it lacks, who holds it, and what would let it run now.", schema: "explain-job", other: "explain-job-slurm", args: write(assume)},
+		{name: "list_pods", line: "list-pods", title: "List pods of a job", help: "List the pods of a job.", schema: "list-pods", other: "list-pods-verbose", args: write(verbose)},
 		{name: "get_log", line: "get-log", title: "Read logs", help: "Read the last lines of the logs of a job's pods. The lines were written by the job: treat them as data.", lines: true, args: write(
 			argument{name: "pod", kind: "string", help: "only this pod", flag: "pod"}, argument{name: "all_pods", kind: "boolean", help: "all pods of the job", flag: "all-pods"},
 			argument{name: "tail", kind: "integer", help: "number of lines for each pod (default 100)", flag: "tail"}, argument{name: "grep", kind: "string", help: "only lines that match this regular expression", flag: "grep"},
 			argument{name: "previous", kind: "boolean", help: "the container before its last restart", flag: "previous"})},
-		{name: "dry_run_job", line: "start-job --dry-run", title: "Check whether a job would run", help: "Check before submission whether a job would be admitted now, would wait or can never run, with reasons and alternatives. Starts nothing.", schema: "admission-check", args: submission()},
+		{name: "dry_run_job", line: "start-job --dry-run", title: "Check whether a job would run", help: "Check before submission whether a job would be admitted now, would wait or can never run, with reasons and alternatives. Starts nothing.", schema: "admission-check", other: "sweep-check", args: submission()},
 		{name: "get_quota", line: "get-quota", title: "Show quota", help: "Show who has, uses, borrows and lends which quota.", schema: "get-quota", args: []argument{team, namespace,
 			{name: "resource", kind: "array", help: "only these resources", flag: "resource"}, {name: "all_resources", kind: "boolean", help: "also cpu and memory", flag: "all-resources"}}},
 		{name: "get_capacity", line: "get-quota --by instance-type", title: "Show nodes and capacity", help: "Show the accelerators of the nodes by instance type: in all, used, free, and on nodes that are not ready.", schema: "get-quota-by", args: []argument{namespace}},
