@@ -115,6 +115,22 @@ func Keys() []string {
 	return out
 }
 
+// Words returns the values of a setting that takes fixed words, nil for another one.
+func Words(key string) (out []string) {
+	s, err := settingNamed(key)
+	if err != nil {
+		return nil
+	}
+	for _, part := range strings.Split(s.takes, ", ") {
+		for _, word := range strings.Split(part, " or ") {
+			if normal, err := s.normal(word); err == nil && normal == word && !strings.Contains(word, " ") {
+				out = append(out, word)
+			}
+		}
+	}
+	return out
+}
+
 // CheckKey returns an error (exit code 2) if no setting has the name.
 func CheckKey(key string) error {
 	_, err := settingNamed(key)

@@ -5,6 +5,7 @@ package configcmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -132,8 +133,21 @@ func take(o *Options, n int) func(*cobra.Command, []string) error {
 	}
 }
 
+// completeKeys completes the name of a setting and, for config set, its value.
 func completeKeys(f *factory.Factory, cmd *cobra.Command) {
-	f.CompleteArgs(cmd, func(context.Context, *factory.Factory) ([]string, error) { return config.Keys(), nil })
+	values := map[string]factory.Lookup{"namespace": factory.Namespaces, "context": factory.Contexts, "default-template": factory.Templates}
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		var words []string
+		switch {
+		case len(args) == 0:
+			words = config.Keys()
+		case len(args) == 1 && cmd.Name() == "set" && values[args[0]] != nil:
+			return f.CompleteWith(cmd, prefix, values[args[0]])
+		case len(args) == 1 && cmd.Name() == "set":
+			words = config.Words(args[0])
+		}
+		return slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, prefix) }), cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // row is a setting in a document.

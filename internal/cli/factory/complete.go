@@ -120,27 +120,42 @@ func (f *Factory) CompleteGlobalFlags(root *cobra.Command) {
 	Complete(root, "output", output.FormatNames()...)
 	Complete(root, "output-version", outputVersions()...)
 	Complete(root, "color", "auto", "always", "never")
-	f.CompleteFlag(root, "context", func(context.Context, *Factory) ([]string, error) {
-		return kube.Contexts(f.Global.Kubeconfig, f.Env)
-	})
+	Complete(root, "error-format", ErrorText, ErrorJSON)
+	Complete(root, "scheduler", config.Kubernetes, config.Slurm)
+	f.CompleteFlag(root, "context", Contexts)
 	f.CompleteFlag(root, "sandbox", Sandboxes)
+}
+
+// Contexts completes the contexts of the kubeconfig.
+func Contexts(_ context.Context, f *Factory) ([]string, error) {
+	return kube.Contexts(f.Global.Kubeconfig, f.Env)
+}
+
+// ExistingSandboxes completes the names of sandboxes.
+func ExistingSandboxes(_ context.Context, f *Factory) ([]string, error) {
+	dir, err := f.SandboxDir()
+	if err != nil {
+		return nil, nil
+	}
+	boxes, err := sandbox.List(dir, f.SandboxOptions())
+	var out []string
+	for _, b := range boxes {
+		out = append(out, described(b.Name, "a sandbox of scenario "+b.Scenario))
+	}
+	return out, err
 }
 
 // Sandboxes completes the names of sandboxes, and of scenarios that become one
 // on first use.
-func Sandboxes(_ context.Context, f *Factory) ([]string, error) {
+func Sandboxes(ctx context.Context, f *Factory) ([]string, error) {
 	var out []string
 	for _, s := range sandbox.Scenarios() {
 		out = append(out, described(s.Name, s.Help))
 	}
-	dir, err := f.SandboxDir()
-	if err != nil {
-		return out, nil
-	}
-	boxes, err := sandbox.List(dir, f.SandboxOptions())
+	boxes, err := ExistingSandboxes(ctx, f)
 	for _, b := range boxes {
-		if !slices.ContainsFunc(out, func(w string) bool { return Word(w) == b.Name }) {
-			out = append(out, described(b.Name, "a sandbox of scenario "+b.Scenario))
+		if !slices.ContainsFunc(out, func(w string) bool { return Word(w) == Word(b) }) {
+			out = append(out, b)
 		}
 	}
 	return out, err

@@ -61,7 +61,7 @@ func newDelete(f *factory.Factory) *cobra.Command {
 		Short: "Delete a sandbox and everything in it",
 		RunE:  factory.RunE(o, takeName(&o.name, nil, missing), runDelete, nil),
 	}
-	f.CompleteArgs(cmd, factory.Sandboxes)
+	f.CompleteArgs(cmd, factory.ExistingSandboxes)
 	return cmd
 }
 
