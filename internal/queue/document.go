@@ -58,9 +58,9 @@ type ItemJSON struct {
 	PriorityClass *string
 	// Requests are of all its pods together.
 	Requests     []AmountJSON
-	CreationTime time.Time
+	CreationTime time.Time `json:",omitzero"`
 	// Since is when it began to wait: its creation, or the last eviction.
-	Since     time.Time
+	Since     time.Time `json:",omitzero"`
 	Preempted bool
 	Reason    string
 	// Summary is Reason in a few words, Message Kueue's own sentence.

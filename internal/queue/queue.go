@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -132,7 +133,7 @@ func (b *builder) queue(clusterQueue, team string, workloads []*state.Workload) 
 // jobOf returns the job that a workload belongs to.
 func jobOf(w *state.Workload) (name, kind string) {
 	for _, o := range w.Owners {
-		if o.Controller || len(w.Owners) == 1 {
+		if (o.Controller || len(w.Owners) == 1) && o.Kind != kinds.Workload.Kind { // a variant has no other owner than a workload
 			return o.Name, o.Kind
 		}
 	}

@@ -40,6 +40,8 @@ type Job struct {
 	Held, Waited []Span
 	// Incomplete reports that it had quota at times that are not recorded.
 	Incomplete bool
+	// Undated reports that its creation time is not known.
+	Undated bool
 	// Loans are what it borrowed, as far as that is known.
 	Loans []Loan
 }
@@ -127,6 +129,8 @@ type Document struct {
 	// Incomplete counts the jobs that are not fully recorded, WithoutDevices those that
 	// request no accelerators and are left out.
 	Incomplete, WithoutDevices int
+	// WithoutTimes counts the jobs that are left out because no time of theirs is known, not even that of their creation.
+	WithoutTimes int
 }
 
 // Build sums up jobs between two times; to is now.
@@ -154,6 +158,9 @@ func Build(list []Job, from, to time.Time) *Document {
 		row := JobRow{Name: j.Name, Namespace: j.Namespace, Kind: j.Kind, Team: jobs.OrNull(j.Team), CreatedBy: jobs.OrNull(j.Owner), State: j.State, Sums: newSums(), Incomplete: j.Incomplete}
 		row.Sums.add(j, from, to)
 		if len(row.Used)+len(row.Waited) == 0 {
+			if j.Undated && len(j.Held)+len(j.Waited) == 0 {
+				d.WithoutTimes++
+			}
 			continue // all before the time
 		}
 		if d.Total.add(j, from, to); j.Incomplete {
@@ -204,7 +211,7 @@ func Spans(timeline []jobs.Moment, now time.Time) (held, waited []Span, incomple
 			incomplete = incomplete || since.IsZero()
 			held = end(held, &since, m.Time)
 			waits = m.Time
-		case jobs.Deactivated, jobs.Stopped:
+		case jobs.Deactivated, jobs.Stopped, jobs.Lost:
 			held = end(held, &since, m.Time)
 			waited = end(waited, &waits, m.Time)
 		case jobs.Finished:

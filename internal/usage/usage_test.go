@@ -114,3 +114,14 @@ func TestBuild(t *testing.T) {
 		}
 	}
 }
+
+// TestUndated: a job without any time is left out, and counted.
+func TestUndated(t *testing.T) {
+	to := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	devices := map[string]int64{"nvidia.com/gpu": 8}
+	d := Build([]Job{{Name: "undated", Devices: devices, Undated: true}, {Name: "early", Devices: devices},
+		{Name: "runs", Devices: devices, Undated: true, Held: []Span{{to.Add(-time.Hour), to}}}}, to.Add(-24*time.Hour), to)
+	if d.WithoutTimes != 1 || len(d.Jobs) != 1 || d.Jobs[0].Name != "runs" {
+		t.Errorf("%d without times, jobs %+v", d.WithoutTimes, d.Jobs)
+	}
+}

@@ -200,7 +200,8 @@ func (o *Options) jobs(st *state.State, events []state.Event, now time.Time) (ou
 		if o.Mine && u.Owner != o.Factory.User() || o.Team != "" && u.Team != o.Team {
 			continue
 		}
-		if oldest.IsZero() || j.CreationTimestamp.Before(oldest) {
+		u.Undated = j.CreationTimestamp.IsZero()
+		if !u.Undated && (oldest.IsZero() || j.CreationTimestamp.Before(oldest)) {
 			oldest = j.CreationTimestamp.UTC()
 		}
 		about := by[j.UID]
@@ -331,5 +332,8 @@ func (o *Options) notes(d *usage.Document) {
 	f.Notef("note: %s", reporttext.OldestJob(deleted, d.KnownSince))
 	if d.Incomplete > 0 {
 		f.Notef("note: %s had quota before a preemption that the cluster no longer records", words.Count(d.Incomplete, "job", "jobs"))
+	}
+	if d.WithoutTimes > 0 {
+		f.Notef("note: %s not counted: no time is known, not even of the creation", words.Count(d.WithoutTimes, "job is", "jobs are"))
 	}
 }

@@ -74,7 +74,44 @@ func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, 
 			return nil, err
 		}
 	}
-	return admission.PodGroup(ctx, wl, group, pods, known)
+	w, err := admission.PodGroup(ctx, wl, group, pods, known)
+	if err != nil {
+		return nil, err
+	}
+	v.like, err = likes(w, all, pods, known)
+	return w, err
+}
+
+// likes returns the name of the first pod of each role of a group.
+func likes(w *kueue.Workload, list []map[string]any, pods [][]byte, known admission.Lookup) (map[kueue.PodSetReference]string, error) {
+	roles, err := admission.NewRoles(w.Spec.PodSets, known)
+	if err != nil {
+		return nil, err
+	}
+	out := map[kueue.PodSetReference]string{}
+	for i, data := range pods {
+		role, err := roles.Of(data)
+		if err != nil {
+			return nil, err
+		}
+		if name := kueue.NewPodSetReference(role); out[name] == "" {
+			out[name] = kinds.Text(list[i], "metadata", "name")
+		}
+	}
+	return out, nil
+}
+
+// podLike returns the name of a pod that has a role of a pod group, "" for other workloads.
+func (c *Checker) podLike(w *kueue.Workload, role kueue.PodSetReference, v *Verdict) string {
+	if w.Annotations[kinds.GroupWorkload] != "true" || v.like != nil {
+		return v.like[role]
+	}
+	for _, p := range c.In.Pods {
+		if p.Namespace == w.Namespace && p.Labels[kinds.PodGroupName] == w.Name && p.Annotations[admission.RoleAnnotation] == string(role) {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // lose sets the number of submitted pods that never run. The step fails if that is all of them.

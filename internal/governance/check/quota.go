@@ -152,7 +152,7 @@ func (c *Checker) notServed() bool {
 func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict) {
 	for i := range wl.Spec.PodSets {
 		ps := &wl.Spec.PodSets[i]
-		out := PodSet{Name: string(ps.Name), Pods: ps.Count, Requests: []Amount{}}
+		out := PodSet{Name: string(ps.Name), Like: c.podLike(wl, ps.Name, v), Pods: ps.Count, Requests: []Amount{}}
 		var dec *admission.PodSetDecision
 		if d != nil {
 			for k := range d.PodSets {

@@ -114,11 +114,12 @@ type Verdict struct {
 	// Inactive is what keeps the ClusterQueue from admitting jobs.
 	Inactive Inactive `json:"-"`
 
-	workload       *kueue.Workload // of the job
-	joins          *joined         // set where its pods join a pod group that has its workload
-	checks         []string        // the admission checks that it has to pass once it has its quota
-	workersUnasked bool            // see WorkersUnasked
-	absent         []string        // full names of kinds that could not be read at all: a file lacks them, or the server failed
+	workload       *kueue.Workload                  // of the job
+	joins          *joined                          // set where its pods join a pod group that has its workload
+	like           map[kueue.PodSetReference]string // a pod of each role of a new pod group
+	checks         []string                         // the admission checks that it has to pass once it has its quota
+	workersUnasked bool                             // see WorkersUnasked
+	absent         []string                         // full names of kinds that could not be read at all: a file lacks them, or the server failed
 }
 
 // Lost returns the step about a pod group that runs without some of the submitted pods, nil if all of them run.
@@ -176,6 +177,8 @@ func (j *Job) QueueName() string {
 // PodSet is one role of the job.
 type PodSet struct {
 	Name string
+	// Like is the name of a pod with this role, for a pod group.
+	Like string `json:",omitempty"`
 	Pods int32
 	// Requests are the requests of all its pods together.
 	Requests []Amount
@@ -357,7 +360,7 @@ type Preemption struct {
 	// Nodes is the number of nodes that its pods run on, 0 where that is unknown.
 	Nodes int `json:",omitempty"`
 	// Since is when Kueue reserved its quota.
-	Since time.Time
+	Since time.Time `json:",omitzero"`
 	// Hidden reports that it stands for workloads that could not be read.
 	Hidden bool `json:",omitempty"`
 	// JobLost reports that its pods are deleted and nothing makes them again.

@@ -73,9 +73,9 @@ type Explanation struct {
 	Job    Job
 	// State is the job's state, as list-jobs shows it.
 	State   string
-	Since   time.Time
-	Reason  string `json:",omitempty"`
-	Detail  string `json:",omitempty"`
+	Since   time.Time `json:",omitzero"`
+	Reason  string    `json:",omitempty"`
+	Detail  string    `json:",omitempty"`
 	Summary string
 	// Timeline lists what happened, oldest first.
 	Timeline []Moment
@@ -125,10 +125,10 @@ func (e *Explanation) Pending() bool { return pending(jobs.State(e.State)) }
 type Job struct {
 	Name, Namespace, Kind string
 	// Group is the pod group of a pod: what the pod holds or waits for is that of the group.
-	Group         string `json:",omitempty"`
-	CreationTime  time.Time
-	Owner         string `json:",omitempty"`
-	PriorityClass string `json:",omitempty"`
+	Group         string    `json:",omitempty"`
+	CreationTime  time.Time `json:",omitzero"`
+	Owner         string    `json:",omitempty"`
+	PriorityClass string    `json:",omitempty"`
 	Priority      int32
 }
 
@@ -167,7 +167,7 @@ type KueueCondition struct {
 	Condition string
 	Reason    string
 	Message   string
-	Since     time.Time
+	Since     time.Time `json:",omitzero"`
 }
 
 // Check is one admission check.

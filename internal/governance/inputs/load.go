@@ -108,9 +108,9 @@ func inGroup(w *kueue.Workload, pod string) bool {
 }
 
 // JobOf returns the name and kind of the job that a workload belongs to. A workload without a job has its own
-// name.
+// name. So has a variant whose workload is gone.
 func JobOf(w *kueue.Workload) (name, kind string) {
-	if c := metav1.GetControllerOf(w); c != nil {
+	if c := metav1.GetControllerOf(w); c != nil && c.Kind != kinds.Workload.Kind {
 		return c.Name, c.Kind
 	}
 	return w.Name, ""

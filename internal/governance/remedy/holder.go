@@ -36,7 +36,7 @@ type Holder struct {
 	ClusterQueue string
 	Owner        string `json:",omitempty"` // who created it, where known
 	Priority     int32
-	Since        time.Time
+	Since        time.Time `json:",omitzero"`
 	Holds        []Held
 	// Frees is how much of the first shortage ends with this job, in base units.
 	Frees quota.Base `json:",omitempty"`

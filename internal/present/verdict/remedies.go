@@ -184,7 +184,7 @@ func change(v *check.Verdict, r *remedy.Remedy) string {
 		case name != "":
 			return "with " + pods + " of " + name
 		case len(v.Job.PodSets) > 1:
-			return "with " + pods + " of one role"
+			return ofGroup(v, r)
 		}
 		return "with a pod group of " + pods
 	case r.Code == remedy.FewerNodes:
@@ -197,6 +197,23 @@ func change(v *check.Verdict, r *remedy.Remedy) string {
 		return "in " + r.Team + " (namespace " + r.Namespace + ")"
 	}
 	return "in queue " + r.Queue
+}
+
+// ofGroup returns what a pod group with several roles would have: fewer pods of one role. The roles have hashes for names, so a
+// pod stands for its role.
+func ofGroup(v *check.Verdict, r *remedy.Remedy) string {
+	all, like := int32(0), ""
+	for _, ps := range v.Job.PodSets {
+		if ps.Name == r.PodSet {
+			ps.Pods, like = r.Nodes, ps.Like
+		}
+		all += ps.Pods
+	}
+	of := " of one role"
+	if like != "" {
+		of = " like " + like
+	}
+	return fmt.Sprintf("with %s%s, in a pod group of %s", words.Count(int(r.Nodes), "pod", "pods"), of, words.Count(int(all), "pod", "pods"))
 }
 
 // endText returns a remedy that waits for the end of other jobs, with whom to ask.
