@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -187,7 +188,7 @@ var alterations = map[string]alteration{
 		}
 		c := w.DeepCopy()
 		c.Name, c.UID = fmt.Sprintf("%s-%d", w.Name, len(*list)), types.UID(fmt.Sprintf("%s-%d", w.UID, len(*list)))
-		c.CreationTimestamp = metav1.NewTime(in.start.Add(-1 * 1e9 * 60))
+		c.CreationTimestamp = metav1.NewTime(in.start.Add(time.Duration(len(*list)-1000) * time.Second))
 		c.Status = kueue.WorkloadStatus{}
 		*list = append(*list, c)
 		return w.Name
@@ -224,7 +225,7 @@ var alterations = map[string]alteration{
 		return cq.Name
 	},
 	"twins": func(r *rand.Rand, in *input, list *[]client.Object) string {
-		suffix := fmt.Sprintf("-t%d", len(*list))
+		suffix := fmt.Sprintf("-t%d", r.IntN(1_000_000))
 		twins := map[kueue.ClusterQueueReference]kueue.ClusterQueueReference{}
 		locals := map[string]string{}
 		for _, cq := range of[*kueue.ClusterQueue](*list) {
@@ -253,6 +254,7 @@ var alterations = map[string]alteration{
 			}
 			c := w.DeepCopy()
 			c.Name, c.UID, c.Spec.QueueName = w.Name+suffix, w.UID+types.UID(suffix), kueue.LocalQueueName(lq)
+			c.CreationTimestamp = metav1.NewTime(w.CreationTimestamp.Add(time.Duration(len(*list)) * time.Second))
 			if c.Status.Admission != nil {
 				if c.Status.Admission.PodSetAssignments[0].TopologyAssignment != nil || twins[c.Status.Admission.ClusterQueue] == "" {
 					continue

@@ -209,7 +209,7 @@ func (c *unitCase) compareCycles(t *testing.T) (diffs []string) {
 				}
 			}
 			e.KeepEvictions()
-			asked = c.compareVerdict(e, cy)
+			asked = cy.compareVerdict(e)
 		} else {
 			last := c.Cycles[i-1]
 			for k := range decoded(last.After) {
@@ -418,10 +418,9 @@ func verdictOfEvents(tl admission.Timeline, targets map[string]string, evicted m
 }
 
 // compareVerdict compares the answer to a question about the only workload that waits with what Kueue's scheduler did.
-func (c *unitCase) compareVerdict(e *admission.Engine, cy *caseCycle) []string {
-	after := decoded(cy.After)
+func (cy *caseCycle) compareVerdict(e *admission.Engine) []string {
+	before, after := decoded(cy.Objects), decoded(cy.After)
 	var w *kueue.Workload
-	before := decoded(cy.Objects)
 	for _, o := range before {
 		if workload.HasQuotaReservation(o) {
 			continue
@@ -437,20 +436,14 @@ func (c *unitCase) compareVerdict(e *admission.Engine, cy *caseCycle) []string {
 	now := after[client.ObjectKeyFromObject(w)]
 	outcome, targets := admission.Waits, map[string]string{}
 	for k, o := range after {
-		if workloadevict.IsEvicted(before[k]) || !workloadevict.IsEvicted(o) {
-			continue
-		}
-		if p := apimeta.FindStatusCondition(o.Status.Conditions, kueue.WorkloadPreempted); p != nil {
-			targets[k.String()] = p.Reason
-		} else {
-			targets[k.String()] = apimeta.FindStatusCondition(o.Status.Conditions, kueue.WorkloadEvicted).Reason
+		if !workloadevict.IsEvicted(before[k]) && workloadevict.IsEvicted(o) {
+			targets[k.String()] = evictedFor(o)
 		}
 	}
-	c0 := apimeta.FindStatusCondition(now.Status.Conditions, kueue.WorkloadQuotaReserved)
 	switch {
 	case workload.HasQuotaReservation(now):
 		outcome = admission.Admitted
-	case c0 != nil && strings.Contains(c0.Message, "Pending the preemption") || c0 != nil && strings.Contains(c0.Message, "Pending the migration"):
+	case preempts(apimeta.FindStatusCondition(now.Status.Conditions, kueue.WorkloadQuotaReserved)):
 		outcome = admission.AdmittedByPreempting
 	}
 	var none []string
@@ -458,4 +451,19 @@ func (c *unitCase) compareVerdict(e *admission.Engine, cy *caseCycle) []string {
 		return []string{fmt.Sprintf("verdict %s, and Kueue %s", got, want)}
 	}
 	return nil
+}
+
+// preempts reports that a workload waits for others that it preempts, or for the variant that it replaces.
+func preempts(c *metav1.Condition) bool {
+	return c != nil && (strings.Contains(c.Message, "Pending the preemption") || strings.Contains(c.Message, "Pending the migration"))
+}
+
+// evictedFor is why a workload was evicted: the reason of its preemption, if it was one.
+func evictedFor(w *kueue.Workload) string {
+	for _, kind := range []string{kueue.WorkloadPreempted, kueue.WorkloadEvicted} {
+		if c := apimeta.FindStatusCondition(w.Status.Conditions, kind); c != nil {
+			return c.Reason
+		}
+	}
+	return ""
 }

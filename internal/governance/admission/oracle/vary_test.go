@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -17,74 +16,70 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 )
 
+// clusters are the cases of Kueue's tests whose cluster an API server accepts, and that the engine does not decline.
+func clusters(t *testing.T) []*unitCase {
+	t.Helper()
+	return slices.DeleteFunc(readCases(t), func(c *unitCase) bool {
+		return c.apart() == libraryGate || c.apart() == refused || c.anyInput() == nil
+	})
+}
+
+// goOn lets Kueue's loop and the engine run the cycles of an input, and returns the number of ties and what differs.
+func goOn(in *input, seen *effects) (ties int, diffs []string) {
+	diffs = guarded(func() []string {
+		n, diff := verify(record(in, newEngine(in), seen), *repeat, func() side { return newReal(in) })
+		if ties = n; diff != "" {
+			return []string{diff}
+		}
+		return nil
+	})
+	return ties, diffs
+}
+
 // TestCasesContinue lets Kueue's loop and the engine go on from the cases of Kueue's tests.
 func TestCasesContinue(t *testing.T) {
-	ran, tied := 0, 0
-	for n, c := range readCases(t) {
+	seen, ran, tied := newEffects(), 0, 0
+	for n, c := range clusters(t) {
 		in := c.anyInput()
-		if in == nil || c.apart() == libraryGate || c.apart() == refused {
-			continue
-		}
 		in.seed = n + 1
-		ran++
-		func() {
-			defer func() {
-				if p := recover(); p != nil {
-					t.Errorf("%s: panic %v\n%s", c.Name, p, callers())
-				}
-			}()
-			ties, diff := verify(record(in, newEngine(in), newEffects()), *repeat, func() side { return newReal(in) })
-			if diff != "" {
-				t.Errorf("%s: %s", c.Name, diff)
-			}
-			if diff := c.throughFile(t, in); diff != "" {
-				t.Errorf("%s, from a file: %s", c.Name, diff)
-			}
-			if ties > 0 {
-				tied++
-			}
-		}()
+		ties, diffs := goOn(in, seen)
+		diffs = append(diffs, guarded(func() []string { return c.throughFile(t, in) })...)
+		for _, d := range diffs {
+			t.Errorf("%s: %s", c.Name, d)
+		}
+		if ran++; ties > 0 {
+			tied++
+		}
 	}
-	t.Logf("%d cases, %d with ties", ran, tied)
+	t.Logf("%d cases, %s; %d with ties", ran, seen, tied)
 }
 
 // TestCasesVaried changes the cases of Kueue's tests at random, and compares Kueue's loop and the engine on what comes of it.
 func TestCasesVaried(t *testing.T) {
-	cases := readCases(t)
-	cases = slices.DeleteFunc(cases, func(c *unitCase) bool { return c.apart() == libraryGate || c.apart() == refused })
-	ran, tied, differ := 0, 0, 0
-	for seed := *first; seed < *first+*changed; seed++ {
+	cases := clusters(t)
+	seen, ran, tied := newEffects(), 0, 0
+	for seed := *first; seed < *first+*changed && !t.Failed(); seed++ {
 		c := cases[seed%len(cases)]
 		in, what := varied(c, seed)
 		if in == nil {
 			continue
 		}
-		ran++
-		func() {
-			defer func() {
-				if p := recover(); p != nil {
-					differ++
-					t.Errorf("seed %d of %s (%s): panic %v\n%s", seed, c.Name, what, p, callers())
-				}
-			}()
-			ties, diff := verify(record(in, newEngine(in), newEffects()), *repeat, func() side { return newReal(in) })
-			if diff != "" {
-				differ++
-				t.Errorf("seed %d of %s (%s): %s", seed, c.Name, what, diff)
-			}
-			if ties > 0 {
-				tied++
-			}
-		}()
-		if differ > 40 {
-			break
+		ties, diffs := goOn(in, seen)
+		if seed%10 == 0 {
+			diffs = append(diffs, guarded(func() []string { return c.throughFile(t, in) })...)
+		}
+		for _, d := range diffs {
+			t.Errorf("seed %d of %s (%s): %s", seed, c.Name, what, d)
+		}
+		if ran++; ties > 0 {
+			tied++
 		}
 	}
-	t.Logf("%d varied cases, %d with ties, %d differ", ran, tied, differ)
+	t.Logf("%d varied cases, %s; %d with ties", ran, seen, tied)
 }
 
 // throughFile compares a cycle of an engine that loads the objects with one that reads them from a file.
-func (c *unitCase) throughFile(t *testing.T, in *input) string {
+func (c *unitCase) throughFile(t *testing.T, in *input) []string {
 	s := settings{Gates: in.gates, Fair: in.fair, ByUse: in.byUse, QuotaCheck: in.undeclared, Now: in.start}
 	e, _, err := c.open(t, s, raws(in.objects())).Engine(context.Background())
 	must(err)
@@ -98,18 +93,22 @@ func (c *unitCase) throughFile(t *testing.T, in *input) string {
 		}
 	}
 	want, got := observe(a, keys), observe(b, keys)
+	var diffs []string
 	for _, m := range want.messages(got) {
-		return m
+		diffs = append(diffs, "from a file: "+m)
 	}
-	return want.decisions(got)
+	if d := want.decisions(got); d != "" {
+		diffs = append(diffs, "from a file: "+d)
+	}
+	return diffs
 }
 
 // TestCasesAsked asks for a verdict about one workload of a changed case, without others that wait, and compares it with what
 // Kueue's loop does.
 func TestCasesAsked(t *testing.T) {
-	cases := slices.DeleteFunc(readCases(t), func(c *unitCase) bool { return c.apart() == libraryGate || c.apart() == refused })
-	answers := map[string]int{}
-	for seed := *first; seed < *first+*changed; seed++ {
+	cases := clusters(t)
+	answers := map[admission.Outcome]int{}
+	for seed := *first; seed < *first+*changed && !t.Failed(); seed++ {
 		c := cases[seed%len(cases)]
 		in, what := varied(c, seed)
 		if in == nil {
@@ -128,9 +127,9 @@ func TestCasesAsked(t *testing.T) {
 		diffs := guarded(func() []string {
 			got, want := verdictFor(newEngine(in).Engine, w), map[string]bool{}
 			for range *repeat {
-				answer := answerOf(newReal(in), in, w)
+				answer, outcome := answerOf(newReal(in), in, w)
 				if want[answer] = true; answer == got {
-					answers[fmt.Sprintf("%.8s", got)]++
+					answers[outcome]++
 					return nil
 				}
 			}
@@ -144,7 +143,7 @@ func TestCasesAsked(t *testing.T) {
 }
 
 // answerOf is what a cycle of Kueue's loop means for a workload, in the form of verdictFor.
-func answerOf(r *real, in *input, w *kueue.Workload) string {
+func answerOf(r *real, in *input, w *kueue.Workload) (string, admission.Outcome) {
 	r.step()
 	outcome, targets := admission.Waits, map[string]string{}
 	now := r.workload(client.ObjectKeyFromObject(w))
@@ -152,19 +151,17 @@ func answerOf(r *real, in *input, w *kueue.Workload) string {
 	switch {
 	case workload.HasQuotaReservation(now):
 		outcome = admission.Admitted
-	case c != nil && (strings.Contains(c.Message, "Pending the preemption") || strings.Contains(c.Message, "Pending the migration")):
+	case preempts(c):
 		outcome = admission.AdmittedByPreempting
 	}
 	for _, old := range of[*kueue.Workload](in.objects()) {
 		o := r.workload(client.ObjectKeyFromObject(old))
-		if e := apimeta.FindStatusCondition(o.Status.Conditions, kueue.WorkloadEvicted); e == nil || workloadevict.IsEvicted(old) || e.Reason == kueue.WorkloadEvictedDueToNodeFailures {
+		e := apimeta.FindStatusCondition(o.Status.Conditions, kueue.WorkloadEvicted)
+		if e == nil || workloadevict.IsEvicted(old) || e.Reason == kueue.WorkloadEvictedDueToNodeFailures {
 			continue
-		} else if p := apimeta.FindStatusCondition(o.Status.Conditions, kueue.WorkloadPreempted); p != nil {
-			targets[client.ObjectKeyFromObject(o).String()] = p.Reason
-		} else {
-			targets[client.ObjectKeyFromObject(o).String()] = e.Reason
 		}
+		targets[client.ObjectKeyFromObject(o).String()] = evictedFor(o)
 	}
 	var none []string
-	return fmt.Sprint(outcome, targets, none)
+	return fmt.Sprint(outcome, targets, none), outcome
 }
