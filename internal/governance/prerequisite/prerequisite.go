@@ -4,6 +4,7 @@
 package prerequisite
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -59,7 +60,7 @@ func References(pods []Pods) (out []Reference) {
 	must := func(optional *bool) bool { return optional == nil || !*optional }
 	for i := range pods {
 		s := &pods[i].Template.Spec
-		add(kinds.ServiceAccount, s.ServiceAccountName, false)
+		add(kinds.ServiceAccount, cmp.Or(s.ServiceAccountName, s.DeprecatedServiceAccount), false)
 		if s.RuntimeClassName != nil {
 			add(kinds.RuntimeClass, *s.RuntimeClassName, false)
 		}
