@@ -264,7 +264,9 @@ func (r *reader) size(v *values.Values, o Options) {
 		}
 	}
 	if r.text("run.model_type") == checkpointless {
-		v.Set = append(v.Set, fieldpath.Assignment{Key: container + ".securityContext.privileged", Value: "true"})
+		v.Set = append(v.Set, fieldpath.Assignment{Key: container + ".securityContext.privileged", Value: "true"},
+			// The API server refuses privileged containers that may not escalate.
+			fieldpath.Assignment{Key: container + ".securityContext.allowPrivilegeEscalation", Value: "true"})
 		r.notef("the recipe changes settings of the node's network, for which its container is privileged")
 	}
 }

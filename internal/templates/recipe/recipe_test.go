@@ -110,7 +110,7 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(errs.Text(err, true))
 	}
 	out, _ := manifest.Marshal(res.Objects)
-	for _, want := range []string{"hugepages-2Mi: 5120Mi", "privileged: true", "sysctl -w"} {
+	for _, want := range []string{"hugepages-2Mi: 5120Mi", "privileged: true", "allowPrivilegeEscalation: true", "sysctl -w"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
