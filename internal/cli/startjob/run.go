@@ -206,11 +206,20 @@ func (o *Options) needsJob(r render.Result) error {
 	default:
 		return nil
 	}
-	var have []string
+	var have, versions []string
 	for _, object := range r.Objects {
-		have = append(have, kinds.Text(object, "kind"))
+		kind := kinds.Text(object, "kind")
+		if i := slices.IndexFunc(kinds.Jobs(), func(k kinds.Job) bool { return k.Kind == kind }); i >= 0 {
+			// Another project has a kind of this name.
+			versions = append(versions, kind+" of "+kinds.Jobs()[i].GroupVersion())
+			kind += " of " + kinds.Text(object, "apiVersion")
+		}
+		have = append(have, kind)
 	}
-	return e.WithFact("found", strings.Join(have, ", ")).WithFact("supported", strings.Join(kinds.JobNames(), ", "))
+	if len(versions) == 0 {
+		versions = kinds.JobNames()
+	}
+	return e.WithFact("found", strings.Join(have, ", ")).WithFact("supported", strings.Join(versions, ", "))
 }
 
 // finish does what --dry-run says: it prints the objects, checks them, or submits them.
