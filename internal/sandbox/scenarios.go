@@ -133,6 +133,11 @@ func (w *work) populate(ctx context.Context, scenario string) error {
 	for _, ns := range []string{"default", "kube-system", "kube-public"} {
 		items = append(items, item{map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": ns}}, defaultAge})
 	}
+	// The API server creates these classes itself.
+	for i, name := range []string{"system-cluster-critical", "system-node-critical"} {
+		items = append(items, item{map[string]any{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": map[string]any{"name": name},
+			"value": int64(2000000000 + 1000*i), "preemptionPolicy": "PreemptLowerPriority"}, defaultAge})
+	}
 	operators, err := fs.Glob(operatorFiles, "operators/*.yaml")
 	if err != nil {
 		return err
