@@ -73,6 +73,38 @@ func TestContainersOfPods(t *testing.T) {
 	b.must(201, "POST", kinds.PyTorchJob.Path("default", ""), mustJSON(t, job))
 }
 
+// Deployments, StatefulSets and CronJobs have pods of Kubernetes' own. A pod that waits for a queue has no node yet, and the
+// priority classes of the system exist.
+func TestPodsOfKubernetesKinds(t *testing.T) {
+	b := newBench(t, "john-smith")
+	pod := `{"containers":[{"name":"c","image":"i"}]}`
+	serving := func(selector, labels, spec string) string {
+		return `{"metadata":{"generateName":"x-"},"spec":{` + selector + `"template":{"metadata":{"labels":{` + labels + `}},"spec":` + spec + `}}}`
+	}
+	const app = `"selector":{"matchLabels":{"app":"x"}},`
+	queued := `{"metadata":{"generateName":"x-","labels":{"kueue.x-k8s.io/queue-name":"hyperpod-ns-smith-localqueue"}},"spec":`
+	for _, c := range []struct {
+		url, body string
+		code      int
+		want      string
+	}{
+		{kinds.Deployment.Path("default", ""), serving(app, `"app":"x"`, pod), 201, ""},
+		{kinds.Deployment.Path("default", ""), serving("", `"app":"x"`, pod), 422, "spec.selector: Required value"},
+		{kinds.StatefulSet.Path("default", ""), serving(app, `"app":"y"`, pod), 422, "spec.template.metadata.labels: Invalid value: {\"app\":\"y\"}: `selector` does not match template `labels`"},
+		{kinds.Deployment.Path("default", ""), serving(app, `"app":"x"`, `{"restartPolicy":"Never",`+pod[1:]), 422, `spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"`},
+		{kinds.StatefulSet.Path("default", ""), serving(`"volumeClaimTemplates":[{"metadata":{"name":"d"}}],`+app, `"app":"x"`, `{"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"d","mountPath":"/d"}]}]}`), 201, ""},
+		{kinds.Deployment.Path("default", ""), serving(app, `"app":"x"`, `{"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"d","mountPath":"/d"}]}]}`), 422, `spec.template.spec.containers[0].volumeMounts[0].name: Not found: "d"`},
+		{kinds.Pod.Path("hyperpod-ns-smith", ""), queued + `{"nodeName":"n",` + pod[1:] + `}`, 422, "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared"},
+		{kinds.Pod.Path("hyperpod-ns-smith", ""), queued + `{"priorityClassName":"system-node-critical",` + pod[1:] + `}`, 201, ""},
+	} {
+		a := b.send("POST", c.url, c.body)
+		if text := object.Text(a.object(t), "message"); a.code != c.code || !strings.Contains(text, c.want) {
+			t.Errorf("%s: %d %s, want %d %s", c.body, a.code, text, c.code, c.want)
+		}
+	}
+	b.must(200, "GET", kinds.PriorityClass.Path("", "system-node-critical"), "")
+}
+
 func port(ports string) string {
 	return `{"containers":[{"name":"c","image":"i","ports":[` + ports + `]}]}`
 }

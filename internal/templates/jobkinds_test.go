@@ -174,8 +174,8 @@ func TestQueueOfEveryKind(t *testing.T) {
 	const pod = "{spec: {containers: [{name: c, image: \"i:1\"}]}}"
 	for _, c := range []struct{ kind, spec, queueAt, podAt string }{
 		{"v1 Pod", "{containers: [{name: c, image: \"i:1\"}]}", "", ""},
-		{"apps/v1 Deployment", "{selector: {}, template: " + pod + "}", "", "spec.template"},
-		{"apps/v1 StatefulSet", "{selector: {}, serviceName: s, template: " + pod + "}", "", "spec.template"},
+		{"apps/v1 Deployment", "{selector: {matchExpressions: [{key: a, operator: DoesNotExist}]}, template: " + pod + "}", "", "spec.template"},
+		{"apps/v1 StatefulSet", "{selector: {matchExpressions: [{key: a, operator: DoesNotExist}]}, serviceName: s, template: " + pod + "}", "", "spec.template"},
 		{"leaderworkerset.x-k8s.io/v1 LeaderWorkerSet", "{leaderWorkerTemplate: {workerTemplate: " + pod + "}}", "", "spec.leaderWorkerTemplate.workerTemplate"},
 		{"trainer.kubeflow.org/v1alpha1 TrainJob", "{runtimeRef: {name: torch}}", "", ""},
 		{"workload.codeflare.dev/v1beta2 AppWrapper", "{components: [{template: {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: \"i:1\"}]}}}]}", "", "spec.components[0].template"},
@@ -185,7 +185,7 @@ func TestQueueOfEveryKind(t *testing.T) {
 		{"sparkoperator.k8s.io/v1beta2 SparkApplication", "{type: Scala, image: \"i:1\", driver: {}, executor: {}}", "", ""},
 		{"workspace.jupyter.org/v1alpha1 Workspace", "{displayName: d, image: \"i:1\"}", "", ""},
 		{"inference.sagemaker.aws.amazon.com/v1 JumpStartModel", "{server: {instanceType: ml.g5.xlarge}}", "", ""},
-		{"batch/v1 CronJob", "{schedule: \"1 * * * *\", jobTemplate: {metadata: {labels: {a: b}}, spec: {template: " + pod + "}}}", "spec.jobTemplate.", "spec.jobTemplate.spec.template"},
+		{"batch/v1 CronJob", "{schedule: \"1 * * * *\", jobTemplate: {metadata: {labels: {a: b}}, spec: {template: " + strings.Replace(pod, "spec: {", "spec: {restartPolicy: Never, ", 1) + "}}}", "spec.jobTemplate.", "spec.jobTemplate.spec.template"},
 	} {
 		version, kind, _ := strings.Cut(c.kind, " ")
 		own := ""

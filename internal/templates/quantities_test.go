@@ -18,7 +18,7 @@ func TestResourcesOfAManifest(t *testing.T) {
 	for _, c := range []struct{ resources, want string }{
 		{"{requests: {cpu: 2, memory: 4Gi, nvidia.com/gpu: 8}, limits: {cpu: 2, memory: 8Gi, nvidia.com/gpu: 8}}", ""},
 		{"{limits: {nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 4}}", ""},
-		{"{requests: {ephemeral-storage: 1Gi, hugepages-2Mi: 5120Mi}}", ""},
+		{"{requests: {ephemeral-storage: 1Gi, memory: 8Gi, hugepages-2Mi: 5120Mi}, limits: {hugepages-2Mi: 5120Mi}}", ""},
 		{"{limits: {nvidia.com/gpu: 0.5}}", "resources.limits.nvidia.com/gpu 0.5: must be a whole number of devices"},
 		{"{limits: {nvidia.com/gpu: 500m}}", "must be a whole number of devices"},
 		{"{limits: {nvidia.com/gpu: -1}}", "invalid resources.limits.nvidia.com/gpu -1: must be at least 0"},

@@ -89,6 +89,8 @@ func TestSampleShapes(t *testing.T) {
 // sampleValue is what a variable of a sample is set to.
 func sampleValue(name string) string {
 	switch {
+	case name == "GPU_RESOURCE":
+		return "nvidia.com/gpu"
 	case name == "NAMESPACE":
 		return "kubeflow"
 	case name == "FI_PROVIDER":

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/json"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/podrules"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/crd"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/limits"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
@@ -88,8 +89,18 @@ func validate(r *resource, m map[string]any) error {
 	switch r.Kind {
 	case "Pod":
 		all = append(all, validatePodSpec(m["spec"], field.NewPath("spec"))...)
+		if object.Text(m, "spec", "nodeName") != "" && len(object.List(m, "spec", "schedulingGates")) > 0 {
+			all = append(all, field.Forbidden(field.NewPath("spec", "nodeName"), "cannot be set until all schedulingGates have been cleared"))
+		}
 	case "Job":
-		all = append(all, validateBatchJob(m)...)
+		all = append(all, validateBatchJob(m, field.NewPath("spec"))...)
+	case "CronJob":
+		for _, fault := range podrules.CronJob(object.Map(m, "spec"), nil) {
+			all = append(all, fault.Error(field.NewPath("spec")))
+		}
+		all = append(all, validateBatchJob(object.Map(m, "spec", "jobTemplate"), field.NewPath("spec", "jobTemplate", "spec"))...)
+	case "Deployment", "StatefulSet":
+		all = append(all, validateServing(m)...)
 	default:
 		all = append(all, validateJob(r, m)...)
 	}
@@ -131,8 +142,8 @@ func validateJob(r *resource, m map[string]any) field.ErrorList {
 	return all
 }
 
-func validateBatchJob(m map[string]any) field.ErrorList {
-	template := field.NewPath("spec", "template", "spec")
+func validateBatchJob(m map[string]any, at *field.Path) field.ErrorList {
+	template := at.Child("template", "spec")
 	all := validatePodSpec(object.At(m, "spec", "template", "spec"), template)
 	switch policy := object.Text(m, "spec", "template", "spec", "restartPolicy"); policy {
 	case "Never", "OnFailure":
@@ -141,10 +152,8 @@ func validateBatchJob(m map[string]any) field.ErrorList {
 	default:
 		all = append(all, field.NotSupported(template.Child("restartPolicy"), policy, []string{"OnFailure", "Never"}))
 	}
-	for _, n := range []string{"parallelism", "completions", "backoffLimit", "activeDeadlineSeconds"} {
-		if v, ok := object.Int(m, "spec", n); ok && v < 0 {
-			all = append(all, field.Invalid(field.NewPath("spec", n), v, "must be greater than or equal to 0"))
-		}
+	for _, fault := range podrules.Job(object.Map(m, "spec"), nil) {
+		all = append(all, fault.Error(at))
 	}
 	return all
 }

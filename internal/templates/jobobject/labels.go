@@ -48,7 +48,8 @@ type PodTemplate struct {
 func PodTemplates(obj map[string]any) (out []PodTemplate) {
 	if job, ok := Of(obj); ok {
 		for _, r := range job.Roles() {
-			out = append(out, PodTemplate{r.Name, strings.TrimSuffix(r.PodAt, ".spec"), r.Template, job.Kind.Runtime != nil})
+			at := strings.TrimSuffix(strings.TrimSuffix(r.PodAt, "spec"), ".") // a Pod is its own template
+			out = append(out, PodTemplate{r.Name, at, r.Template, job.Kind.Runtime != nil})
 		}
 		return out
 	}

@@ -139,11 +139,11 @@ func (t *Template) faults(most int) []error {
 	return r.Faults
 }
 
-// flattenLists replaces "kind: List" documents by their items.
+// flattenLists replaces documents of kind List, and of lists of one kind such as JobList, by their items.
 func flattenLists(docs []*manifest.Node) []*manifest.Node {
 	var out []*manifest.Node
 	for _, d := range docs {
-		if items := d.Get("items"); d.Get("kind").Str() == "List" && items != nil && items.Kind == manifest.ListNode {
+		if items := d.Get("items"); strings.HasSuffix(d.Get("kind").Str(), "List") && items != nil && items.Kind == manifest.ListNode {
 			out = append(out, items.Items...)
 			continue
 		}

@@ -41,9 +41,9 @@ func (f *Faults) checkJob(j *jobobject.View) {
 	}
 	for _, r := range roles {
 		// A role may be empty where another one has pods, as for the operators. A group of Ray workers, or of a JobSet's jobs,
-		// may be empty, and so may the pods of a stopped Workspace.
+		// may be empty, and so may the pods of a stopped Workspace. What serves may be scaled to nothing.
 		if path := r.Row.Replicas; len(path) == 1 && len(r.Row.Times) == 0 && j.Kind.Form == nil {
-			if n, ok := manifest.Count(r.Part[path[0]]); ok && (n < 0 || n == 0 && pods <= 0) {
+			if n, ok := manifest.Count(r.Part[path[0]]); ok && (n < 0 || n == 0 && pods <= 0 && !j.Kind.Serves) {
 				f.add(manifest.JoinPath(r.At, path[0]), errs.Usagef("invalid %s %d of %s: must be at least 1", path[0], n, r.Name))
 			}
 		}
@@ -128,6 +128,9 @@ func checkName(j *jobobject.View) *errs.Error {
 	if j.Kind.Beside && len(validation.IsDNS1123Subdomain(name)) == 0 {
 		return nil // their pods get names of their own
 	}
+	if j.Kind.Kind == kinds.BatchJob.Kind && j.Kind.Group == kinds.BatchJob.Group {
+		return checkBatchName(j, name)
+	}
 	if why := values.NotJobName(name); why != "" {
 		return errs.Usagef("%s", why).Suggest(validName(name)...)
 	}
@@ -148,6 +151,24 @@ func checkName(j *jobobject.View) *errs.Error {
 	}
 	if limit := 63 - len(longest); len(name) > limit {
 		return errs.Usagef("invalid name %q: must have at most %d characters, because pods are named NAME%s and their names have at most 63", manifest.Clip(name), limit, longest)
+	}
+	return nil
+}
+
+// checkBatchName validates the name of a batch Job. It is a label of the pods, whose names Kubernetes shortens; those of
+// indexed pods are host names.
+func checkBatchName(j *jobobject.View, name string) *errs.Error {
+	suffix := ""
+	if n, ok := manifest.Count(kinds.At(j.Object, "spec", "completions")); ok && manifest.TextOf(kinds.At(j.Object, "spec", "completionMode")) == "Indexed" {
+		suffix = "-" + strconv.Itoa(max(n-1, 0))
+	}
+	switch why := values.NotJobName(name); {
+	case len(validation.IsDNS1123Subdomain(name)) > 0:
+		return errs.Usagef("%s", why).Suggest(validName(name)...)
+	case suffix != "" && len(name+suffix) > 63:
+		return errs.Usagef("invalid name %q: must have at most %d characters, because pods are named NAME%s and their names have at most 63", manifest.Clip(name), 63-len(suffix), suffix)
+	case len(name) > 63:
+		return errs.Usagef("invalid name %q: must have at most 63 characters", manifest.Clip(name))
 	}
 	return nil
 }

@@ -59,15 +59,22 @@ func (f *Faults) checkObject(o map[string]any, alone bool) {
 			f.add("metadata.namespace", errs.Usagef("%s: %s", what, why))
 		}
 	}
+	f.checkVersion(version, kind)
 	f.checkMeta(what, "metadata", meta)
 	for _, pods := range jobobject.PodTemplates(o) {
 		of := cmp.Or(pods.Role, what)
+		if pods.At == "" { // the object is the pod
+			of = what
+			if pod := jobobject.Inner(o, "spec"); pod["nodeName"] != nil && jobobject.Queue(o) != "" {
+				f.add("spec.nodeName", errs.Usagef("a pod with a queue cannot set nodeName: it has a scheduling gate until Kueue admits it; use a nodeSelector with kubernetes.io/hostname"))
+			}
+		}
 		f.checkMeta("pods of "+of, manifest.JoinPath(pods.At, "metadata"), jobobject.Inner(pods.Template, "metadata"))
-		f.checkPod(of, manifest.JoinPath(pods.At, "spec"), jobobject.Inner(pods.Template, "spec"), pods.Inherits)
+		at, pod := manifest.JoinPath(pods.At, "spec"), jobobject.Inner(pods.Template, "spec")
+		f.checkPod(of, at, pod, pods.Inherits)
+		f.checkFields(o, at, pod, pods.Inherits)
 	}
-	if kind == "Pod" && manifest.TextOf(o["apiVersion"]) == "v1" {
-		f.checkPod(what, "spec", jobobject.Inner(o, "spec"), false)
-	}
+	f.checkOwn(version, o)
 }
 
 // checkMeta validates labels and the names of annotations.

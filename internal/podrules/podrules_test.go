@@ -1,0 +1,157 @@
+package podrules
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func check(t *testing.T, spec string, o Options) string {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal([]byte(spec), &m); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, f := range Check(m, o) {
+		out = append(out, f.Error(field.NewPath("spec")).Error())
+	}
+	return strings.Join(out, "\n")
+}
+
+// The faults of a pod have the API server's words (kube-apiserver 1.35, dry runs of these pods).
+func TestFaultsOfPods(t *testing.T) {
+	one := func(fields string) string {
+		return `{"volumes":[{"name":"v","emptyDir":{}}],"containers":[{"name":"a","image":"i",` + fields + `}]}`
+	}
+	pod := func(fields string) string { return `{` + fields + `,"containers":[{"name":"a","image":"i"}]}` }
+	nodes := func(term string) string {
+		return pod(`"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[` + term + `]}}}`)
+	}
+	for name, c := range map[string]struct{ spec, want string }{
+		"protocol":             {one(`"ports":[{"containerPort":80,"protocol":"tcp"}]`), `containers[0].ports[0].protocol: Unsupported value: "tcp": supported values: "SCTP", "TCP", "UDP"`},
+		"host's port":          {`{"hostNetwork":true,"containers":[{"ports":[{"containerPort":80,"hostPort":81}]}]}`, "ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` is true"},
+		"unknown volume":       {one(`"volumeMounts":[{"name":"w","mountPath":"/x"}]`), `containers[0].volumeMounts[0].name: Not found: "w"`},
+		"mounted twice":        {one(`"volumeMounts":[{"name":"v","mountPath":"/x"},{"name":"v","mountPath":"/x"}]`), `volumeMounts[1].mountPath: Invalid value: "/x": must be unique`},
+		"no mount path":        {one(`"volumeMounts":[{"name":"v"}]`), `volumeMounts[0].mountPath: Required value`},
+		"volume twice":         {pod(`"volumes":[{"name":"v"},{"name":"v"}]`), `volumes[1].name: Duplicate value: "v"`},
+		"two sources":          {pod(`"volumes":[{"name":"v","emptyDir":{},"hostPath":{"path":"/x"}}]`), `volumes[0].hostPath: Forbidden: may not specify more than 1 volume type`},
+		"claim without name":   {pod(`"volumes":[{"name":"v","persistentVolumeClaim":{}}]`), `volumes[0].persistentVolumeClaim.claimName: Required value`},
+		"type of a path":       {pod(`"volumes":[{"name":"v","hostPath":{"path":"/x","type":"Dir"}}]`), `hostPath.type: Unsupported value: "Dir"`},
+		"mode":                 {pod(`"volumes":[{"name":"v","configMap":{"name":"c","defaultMode":7777}}]`), `configMap.defaultMode: Invalid value: 7777: must be a number between 0 and 0777`},
+		"variable's name":      {one(`"env":[{"value":"x"}]`), `env[0].name: Required value`},
+		"value twice":          {one(`"env":[{"name":"a","value":"x","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]`), "env[0].valueFrom: Invalid value: \"\": may not be specified when `value` is not empty"},
+		"field of a pod":       {one(`"env":[{"name":"a","valueFrom":{"fieldRef":{"fieldPath":"spec.foo"}}}]`), "error converting fieldPath: field label not supported: spec.foo"},
+		"devices":              {one(`"resources":{"requests":{"nvidia.com/gpu":1}}`), `containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources`},
+		"name of a resource":   {one(`"resources":{"limits":{"gpu":1}}`), `containers[0].resources.limits[gpu]: Invalid value: "gpu": must be a standard resource for containers`},
+		"pages alone":          {one(`"resources":{"limits":{"hugepages-2Mi":"4Mi"}}`), `containers[0].resources: Forbidden: HugePages require cpu or memory`},
+		"claim of a container": {one(`"resources":{"claims":[{"name":"x"}]}`), `resources.claims[0]: Not found: "x"`},
+		"toleration":           {pod(`"tolerations":[{"key":"a","operator":"Exists","value":"x"}]`), "tolerations[0].operator: Invalid value: \"x\": value must be empty when `operator` is 'Exists'"},
+		"effect":               {pod(`"tolerations":[{"key":"a","operator":"Exists","effect":"NoSchedul"}]`), `tolerations[0].effect: Unsupported value: "NoSchedul"`},
+		"operator":             {nodes(`{"matchExpressions":[{"key":"a","operator":"in","values":["x"]}]}`), `matchExpressions[0].operator: Invalid value: "in": not a valid selector operator`},
+		"values":               {nodes(`{"matchExpressions":[{"key":"a","operator":"In"}]}`), "matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"},
+		"terms":                {nodes(``), `nodeSelectorTerms: Required value: must have at least one node selector term`},
+		"topology":             {pod(`"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{}]}}`), `[0].topologyKey: Required value: can not be empty`},
+		"spread":               {pod(`"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"k","whenUnsatisfiable":"Never"}]`), `whenUnsatisfiable: Unsupported value: "Never"`},
+		"restart policy":       {pod(`"restartPolicy":"never"`), `spec.restartPolicy: Unsupported value: "never": supported values: "Always", "OnFailure", "Never"`},
+		"node's name":          {pod(`"nodeName":"NODE_NAME"`), `spec.nodeName: Invalid value: "NODE_NAME"`},
+		"probe":                {one(`"livenessProbe":{}`), `livenessProbe: Required value: must specify a handler type`},
+		"probe's port":         {one(`"livenessProbe":{"httpGet":{"path":"/"}}`), `livenessProbe.httpGet.port: Invalid value: 0: must be between 1 and 65535`},
+		"privileged":           {one(`"securityContext":{"privileged":true,"allowPrivilegeEscalation":false}`), "securityContext: Invalid value: \"\": cannot set `allowPrivilegeEscalation` to false and `privileged` to true"},
+
+		"valid": {`{"volumes":[{"name":"v"},{"name":"w","emptyDir":null,"configMap":{"name":"c","defaultMode":420}}],"restartPolicy":"Never",
+			"tolerations":[{"operator":"Exists"},{"key":"a","value":"b","effect":"NoExecute","tolerationSeconds":3}],
+			"initContainers":[{"name":"s","restartPolicy":"Always","livenessProbe":{"exec":{"command":["x"]}}}],
+			"containers":[{"name":"a","ports":[{"containerPort":80}],"env":[{"name":"a.b","value":""},{"name":"n","valueFrom":{"fieldRef":{"fieldPath":"metadata.labels['a']"}}}],
+				"volumeMounts":[{"name":"v","mountPath":"/x"},{"name":"w","mountPath":"/x/y","subPath":"a/b"}],
+				"resources":{"requests":{"cpu":1,"ephemeral-storage":"1Gi"},"limits":{"nvidia.com/mig-1g.5gb":1,"google.com/tpu":4,"cpu":"1500m"}}}]}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := check(t, c.spec, Options{})
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) || strings.Count(got, "\n") > 0 {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Placeholders are values of any text, and a claim template of the object or its operator adds volumes.
+func TestFaultsThatCannotBeKnown(t *testing.T) {
+	open := Options{Open: func(s string) bool { return strings.Contains(s, "$") }}
+	if got := check(t, `{"nodeName":"$N","volumes":[{"name":"$V"}],"containers":[{"ports":[{"containerPort":"$P","protocol":"$Q"}],"volumeMounts":[{"name":"x","mountPath":"$M"},{"name":"y","mountPath":"$M"}],
+		"resources":{"requests":{"nvidia.com/gpu":"$G"},"limits":{"$D":1}}}]}`, open); got != "" {
+		t.Error(got)
+	}
+	mount := `{"containers":[{"volumeMounts":[{"name":"data","mountPath":"/x"}]}]}`
+	for _, o := range []Options{{Volumes: []string{"data"}}, {Partial: true}} {
+		if got := check(t, mount, o); got != "" {
+			t.Error(got)
+		}
+	}
+	claims := ClaimVolumes(map[string]any{"spec": map[string]any{
+		"volumeClaimTemplates": []any{map[string]any{"metadata": map[string]any{"name": "a"}}},
+		"volumeClaimPolicies":  []any{map[string]any{"templates": []any{map[string]any{"metadata": map[string]any{"name": "b"}}}}}}})
+	if strings.Join(claims, " ") != "a b" {
+		t.Error(claims)
+	}
+}
+
+// The selector of a Deployment must match the labels of its pods.
+func TestServing(t *testing.T) {
+	for spec, want := range map[string]string{
+		`{"template":{}}`:               "spec.selector: Required value",
+		`{"selector":{},"template":{}}`: "spec.selector: Invalid value: \"\": empty selector is invalid for deployment",
+		`{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"c"}}}}`:                                  "spec.template.metadata.labels: Invalid value: {\"a\":\"c\"}: `selector` does not match template `labels`",
+		`{"selector":{"matchExpressions":[{"key":"a","operator":"Exists"}]},"template":{}}`:                                    "`selector` does not match template `labels`",
+		`{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"Never"}}}`: `spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"`,
+		`{"replicas":-1,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}}}}`:                    `spec.replicas: Invalid value: -1: must be greater than or equal to 0`,
+		`{"replicas":0,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b","c":"d"}}}}`:             "",
+	} {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(spec), &m); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for _, f := range Serving(m, nil) {
+			got += f.Error(field.NewPath("spec")).Error()
+		}
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", spec, got, want)
+		}
+	}
+}
+
+// What a batch Job and a CronJob have besides their pods.
+func TestJobs(t *testing.T) {
+	for _, c := range []struct {
+		rules      func(map[string]any, func(string) bool) []Fault
+		spec, want string
+	}{
+		{Job, `{"backoffLimit":-1}`, "spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0"},
+		{Job, `{"completionMode":"indexed"}`, `spec.completionMode: Unsupported value: "indexed": supported values: "NonIndexed", "Indexed"`},
+		{Job, `{"completionMode":"Indexed","parallelism":2}`, "spec.completions: Required value: when completion mode is Indexed"},
+		{Job, `{"backoffLimitPerIndex":1}`, "spec.backoffLimitPerIndex: Invalid value: \"\": requires indexed completion mode"},
+		{Job, `{"podFailurePolicy":{"rules":[{"action":"FailJob"}]}}`, "specifying one of OnExitCodes and OnPodConditions is required"},
+		{Job, `{"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget"}]}]},"template":{"spec":{"restartPolicy":"OnFailure"}}}`,
+			`only "Never" is supported when podFailurePolicy is specified`},
+		{Job, `{"completionMode":"Indexed","backoffLimitPerIndex":1,"ttlSecondsAfterFinished":0,"parallelism":0,"completions":3}`, ""},
+		{CronJob, `{"schedule":"bad"}`, `spec.schedule: Invalid value: "bad": expected exactly 5 fields`},
+		{CronJob, `{}`, "spec.schedule: Required value"},
+		{CronJob, `{"schedule":"@hourly","concurrencyPolicy":"forbid"}`, `spec.concurrencyPolicy: Unsupported value: "forbid"`},
+		{CronJob, `{"schedule":"0 3 * * 1-5","timeZone":"Etc/UTC"}`, ""},
+	} {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(c.spec), &m); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range c.rules(m, nil) {
+			got = append(got, f.Error(field.NewPath("spec")).Error())
+		}
+		if len(got) > 1 || c.want == "" && len(got) > 0 || !strings.Contains(strings.Join(got, ""), c.want) {
+			t.Errorf("%s: got %q, want %q", c.spec, got, c.want)
+		}
+	}
+}
