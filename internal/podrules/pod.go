@@ -45,6 +45,7 @@ func (c *checker) pod(spec map[string]any) {
 	}
 	c.within(top, spec, "activeDeadlineSeconds", seconds)
 	c.optional(top, spec, "nodeName", validation.IsDNS1123Subdomain)
+	c.optional(top, spec, "serviceAccountName", validation.IsDNS1123Subdomain)
 	c.optional(top, spec, "hostname", validation.IsDNS1123Label)
 	c.optional(top, spec, "subdomain", validation.IsDNS1123Label)
 	c.optional(top, spec, "runtimeClassName", validation.IsDNS1123Subdomain)

@@ -57,6 +57,7 @@ func TestFaultsOfPods(t *testing.T) {
 		"spread":               {pod(`"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"k","whenUnsatisfiable":"Never"}]`), `whenUnsatisfiable: Unsupported value: "Never"`},
 		"restart policy":       {pod(`"restartPolicy":"never"`), `spec.restartPolicy: Unsupported value: "never": supported values: "Always", "OnFailure", "Never"`},
 		"node's name":          {pod(`"nodeName":"NODE_NAME"`), `spec.nodeName: Invalid value: "NODE_NAME"`},
+		"service account":      {pod(`"serviceAccountName":"A_b"`), `spec.serviceAccountName: Invalid value: "A_b"`},
 		"probe":                {one(`"livenessProbe":{}`), `livenessProbe: Required value: must specify a handler type`},
 		"probe's port":         {one(`"livenessProbe":{"httpGet":{"path":"/"}}`), `livenessProbe.httpGet.port: Invalid value: 0: must be between 1 and 65535`},
 		"privileged":           {one(`"securityContext":{"privileged":true,"allowPrivilegeEscalation":false}`), "securityContext: Invalid value: \"\": cannot set `allowPrivilegeEscalation` to false and `privileged` to true"},
