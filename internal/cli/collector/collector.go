@@ -18,8 +18,6 @@ const (
 	// delayed is for the time before the first collection. The runtime does not collect a heap below 4 MB times
 	// GOGC / 100: here 32 MB. Most commands end before that. delayedGrowth tells that growth follows.
 	delayed, delayedGrowth = 800, 801
-	// tight is for work on a cluster that fills hundreds of megabytes: less memory for more time.
-	tight = 30
 )
 
 // changing guards a read and a write of GOGC.
@@ -69,23 +67,6 @@ func Grow() (end func()) {
 		defer changing.Unlock()
 		if is := debug.SetGCPercent(was); is == delayedGrowth {
 			debug.SetGCPercent(delayed) // nothing was collected yet, and what Delay has set up is still there
-		}
-	}
-}
-
-// Tight lowers GOGC until the returned function is called, unless the user has set it or nothing was collected yet.
-func Tight() (end func()) {
-	changing.Lock()
-	defer changing.Unlock()
-	if was := debug.SetGCPercent(tight); was != usual {
-		debug.SetGCPercent(was)
-		return func() {}
-	}
-	return func() {
-		changing.Lock()
-		defer changing.Unlock()
-		if is := debug.SetGCPercent(usual); is != tight {
-			debug.SetGCPercent(is)
 		}
 	}
 }

@@ -22,8 +22,6 @@ func TestDelay(t *testing.T) {
 		{"a command that sets GOGC", "", ""},
 		{"growth ends before the first collection", "", ""},
 		{"growth lasts beyond the first collection", "", ""},
-		{"a tight collector", "", ""},
-		{"a tight collector with GOGC of the user", "50", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if os.Getenv(scenario) == c.name {
@@ -53,22 +51,6 @@ func run(t *testing.T, name string) {
 		allocate(24)
 		collected(t, before)
 		await(t, usual)
-	case "a tight collector":
-		end := Tight()
-		expect(t, delayed) // nothing was collected yet
-		end()
-		allocate(64)
-		collected(t, before)
-		await(t, usual)
-		end = Tight()
-		expect(t, tight)
-		end()
-		expect(t, usual)
-	case "a tight collector with GOGC of the user":
-		end := Tight()
-		expect(t, 50)
-		end()
-		expect(t, 50)
 	case "GOGC of the user":
 		expect(t, 50)
 	case "GOGC=off of the user":

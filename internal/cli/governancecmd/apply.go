@@ -127,7 +127,6 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 	} else if r.Document, r.At, err = parse(ctx, f, o.File); err != nil {
 		return err
 	}
-	defer sparing(r.Document)()
 	if o.Target.remote() || saved != nil && saved.Target == plan.SageMaker {
 		return applyRemote(ctx, o, r, saved)
 	}

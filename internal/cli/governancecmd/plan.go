@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
@@ -80,7 +79,6 @@ func runPlan(ctx context.Context, o *PlanOptions) error {
 	if err != nil {
 		return err
 	}
-	defer sparing(doc)()
 	p, saved, err := o.compare(ctx, plan.Request{File: o.File, Document: doc, At: at, Mapping: o.Mapping.mapping(), Prune: o.Prune})
 	if err != nil {
 		return err
@@ -98,17 +96,6 @@ func runPlan(ctx context.Context, o *PlanOptions) error {
 		return silent(f, errs.No)
 	}
 	return nil
-}
-
-// manyTeams is the number of teams from which memory matters more than time: a plan takes some 10 kB for each.
-const manyTeams = 5000
-
-// sparing uses less memory, for more time, until the returned function is called, if a document has many teams.
-func sparing(d *policy.Document) (end func()) {
-	if len(d.Teams) < manyTeams {
-		return func() {}
-	}
-	return collector.Tight()
 }
 
 // compare plans with the cluster or with SageMaker, and says what to save of it.
