@@ -22,7 +22,8 @@ import (
 )
 
 // TestCasesSubmitted lets Kueue's loop and the engine settle from a changed case, asks for a verdict about a new workload, and
-// compares it with what Kueue's loop does when the workload comes.
+// compares it with what Kueue's loop does when the workload comes. It leaves out clusters in which an eviction is under way: a
+// workload that waits for its end may be the first of its queue.
 func TestCasesSubmitted(t *testing.T) {
 	cases := clusters(t)
 	answers := map[admission.Outcome]int{}
@@ -40,7 +41,7 @@ func TestCasesSubmitted(t *testing.T) {
 		diffs := guarded(func() []string {
 			e := newEngine(in)
 			path := settle(e, in)
-			if stale(in, path) {
+			if len(path) == settling || len(e.Evicting()) > 0 || stale(in, path) {
 				left++
 				return nil
 			}
@@ -73,8 +74,16 @@ func TestCasesSubmitted(t *testing.T) {
 // cohorts. A verdict is about a cluster in which all that wait do so for a reason.
 func stale(in *input, path []string) bool {
 	r := newReal(in)
-	if !slices.Equal(settle(r, in), path) {
-		return false // a tie, which is seen later
+	for n := 0; !slices.Equal(settle(r, in), path); n++ {
+		if n == *repeat {
+			return false // a tie, which is seen later
+		}
+		r = newReal(in)
+	}
+	for name := range r.queues.Dump() {
+		if r.api.clusterQueues[name].Spec.QueueingStrategy != kueue.StrictFIFO {
+			return true // its first workload is tried again and again
+		}
 	}
 	all := sets.New[kueue.ClusterQueueReference]()
 	for name := range r.api.clusterQueues {
@@ -104,6 +113,9 @@ func newcomer(r *rand.Rand, in *input) *kueue.Workload {
 	return w
 }
 
+// settling is the most cycles until a cluster is at rest. Some never are: their workloads preempt one another again and again.
+const settling = 12
+
 // settle runs cycles until two in a row leave everything as it is, and returns the statuses.
 func settle(s side, in *input) []string {
 	var keys []client.ObjectKey
@@ -111,7 +123,7 @@ func settle(s side, in *input) []string {
 		keys = append(keys, client.ObjectKeyFromObject(w))
 	}
 	var path []string
-	for range 12 {
+	for range settling {
 		o := observe(s, keys)
 		var all []string
 		for _, k := range keys {
