@@ -87,6 +87,17 @@ func TestMemberPreemptsFewer(t *testing.T) {
 	}
 }
 
+// TestMemberRemedies: a remedy that reclaims quota names the jobs of others that cannot be read as what they are.
+func TestMemberRemedies(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Class("mid", 15), fixture.Work("smith", "t1", 4, 10, 2*time.Hour, true))
+	s.Add(fixture.Team("smith", "all", 8, `"borrowingLimit":"4"`, `"preemption":{"reclaimWithinCohort":"Any","withinClusterQueue":"LowerPriority"}`)...)
+	v := ask(t, member(t, s, "smith"), check.Request{Object: object(t, fixture.Job("urgent", 1, 8, "")), Namespace: "smith", Remedies: true})
+	text := strings.Join(strings.Fields(verdict.Text(v, 80, hours)), " ")
+	if want := "preempts hidden jobs of other teams, smith/t1"; v.Verdict != check.Unknown || !strings.Contains(text, want) || strings.Contains(text, "not-readable") {
+		t.Errorf("%s, want %q:\n%s", v.Verdict, want, verdict.Text(v, 80, hours))
+	}
+}
+
 // TestMemberOwnQuota: idle quota of the own queue promises nothing where others may have
 // borrowed it and it cannot be reclaimed.
 func TestMemberOwnQuota(t *testing.T) {

@@ -331,8 +331,10 @@ func (c *Checker) preemption(p admission.Preemption) Preemption {
 		Priority: p.Priority, Reason: p.Reason, JobLost: p.Lost, Holds: []Amount{}}
 	if w := c.In.Workload(p.Namespace, p.Name); w != nil {
 		out.Name, _ = inputs.JobOf(w)
-		_, out.Hidden = w.Labels[inputs.HiddenLabel]
 		out.Since = remedy.ReservedSince(w)
+	}
+	if team, hidden := c.In.HiddenTeam(p.Namespace, p.Name); hidden {
+		out.Team, out.Hidden = team, true
 	}
 	for _, r := range p.Releases {
 		out.Holds = append(out.Holds, Amount{r.Flavor, r.Resource, quota.BaseOf(r.Resource, r.Value)})

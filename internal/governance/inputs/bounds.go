@@ -80,6 +80,22 @@ func (in *Inputs) Unseen(queue string) Unseen {
 // read. It is none that an API server accepts.
 const othersName = "(others)"
 
+// HiddenTeam reports whether a workload stands for those that could not be read, and whose they are: "" if they are those
+// of queues that could not be read either.
+func (in *Inputs) HiddenTeam(namespace, name string) (team string, hidden bool) {
+	if namespace == othersName {
+		return "", true
+	}
+	w := in.Workload(namespace, name)
+	if w == nil {
+		return "", false
+	}
+	if _, hidden = w.Labels[HiddenLabel]; hidden {
+		team = quota.TeamOf(string(w.Status.Admission.ClusterQueue))
+	}
+	return team, hidden
+}
+
 // Bound returns the inputs with the best or the worst possible surroundings of a
 // queue in place of those that cannot be read. In the best case the others have
 // unlimited quota, use none of it, and every workload can be preempted. In the worst

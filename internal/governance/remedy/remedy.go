@@ -98,6 +98,7 @@ func (f *finder) add(ctx context.Context, r Remedy, d *admission.Decision) {
 	}
 	for _, p := range d.Preempts {
 		e := Evicted{Namespace: p.Namespace, Name: f.In.JobName(p.Namespace, p.Name), Workload: p.Name, Priority: p.Priority, JobLost: p.Lost}
+		e.Team, e.Hidden = f.In.HiddenTeam(p.Namespace, p.Name)
 		for _, q := range p.Releases {
 			if q.Resource == f.resource {
 				e.Amount += quota.BaseOf(q.Resource, q.Value)

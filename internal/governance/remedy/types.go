@@ -86,8 +86,12 @@ func (r *Remedy) Others(namespace string) []Holder {
 // Evicted is a job that a remedy preempts.
 type Evicted struct {
 	Namespace, Name, Workload string
-	Priority                  int32
-	Amount                    quota.Base // of Remedy.Resource
+	// Team is that of a hidden job, "" if it is unknown.
+	Team string `json:"-"`
+	// Hidden reports that it stands for workloads that could not be read.
+	Hidden   bool `json:",omitempty"`
+	Priority int32
+	Amount   quota.Base // of Remedy.Resource
 	// JobLost reports that its pods would be deleted and nothing makes them again.
 	JobLost bool `json:",omitempty"`
 }

@@ -159,16 +159,23 @@ func changeText(v *check.Verdict, r *remedy.Remedy) string {
 			text += ", " + words.Number(r.Resource, r.Borrowed) + " borrowed"
 		}
 	}
-	if len(r.Preempts) > 0 {
+	if total := r.PreemptsTotal; len(r.Preempts) > 0 {
 		var names []string
 		for _, e := range r.Preempts {
 			name := e.Namespace + "/" + e.Name
-			if e.JobLost {
+			switch {
+			case e.Hidden:
+				name = hiddenJobs(v, e.Team)
+			case e.JobLost:
 				name += " (" + words.JobLost + ")"
+			}
+			if e.Hidden && slices.Contains(names, name) { // one stands for each resource
+				total--
+				continue
 			}
 			names = append(names, name)
 		}
-		text += "; preempts " + words.SomeOf(names, r.PreemptsTotal, 2)
+		text += "; preempts " + words.SomeOf(names, total, 2)
 	}
 	return text
 }

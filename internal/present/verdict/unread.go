@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ func whyUnread(v *check.Verdict, r kinds.Resource) string {
 
 // hiddenJobs names the jobs of a team that were not read.
 func hiddenJobs(v *check.Verdict, team string) string {
+	team = cmp.Or(team, "other teams")
 	switch reasonOf(v, kinds.Workload.FullName()) {
 	case state.NotInFile:
 		return "jobs of " + team + " that are not in the file"
