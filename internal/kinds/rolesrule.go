@@ -13,8 +13,9 @@ type rolesRule struct {
 	one string
 	// required: the job must have this role. stated: it must have a number, too.
 	required, stated bool
-	// some is the role with a number of at least one, where the job has it.
-	some string
+	// some is the role with a number of at least one, where the job has it; counted: the number may not be absent.
+	some    string
+	counted bool
 	// either are roles that exclude each other.
 	either []string
 }
@@ -38,7 +39,7 @@ func (j Job) refuseCounts(r rolesRule) func(object map[string]any) (at, why stri
 			return field(r.one, "replicas"), "must be 1"
 		}
 		if some, ok := roles[r.some].(map[string]any); ok {
-			if n, whole := Int(some["replicas"]); whole && n < 1 || some["replicas"] == nil {
+			if n, whole := Int(some["replicas"]); whole && n < 1 || some["replicas"] == nil && r.counted {
 				return field(r.some, "replicas"), "must be at least 1"
 			}
 		}

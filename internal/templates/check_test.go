@@ -191,7 +191,7 @@ func TestEveryFaultAtOnce(t *testing.T) {
 13:57: pytorch of Worker: invalid resources.limits.memory -1: must be at least 0
 `},
 		"an alias brings a fault twice": {"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec:\n  pytorchReplicaSpecs:\n    Master: &role\n      replicas: 0\n      template:\n        spec:\n          containers: [{name: pytorch, image: 5}]\n    Worker: *role\n", `
-7:7: spec.pytorchReplicaSpecs.Master.replicas: must be 1
+7:7: invalid replicas 0 of Master: must be 1
 10:47: spec.pytorchReplicaSpecs.Master.template.spec.containers[0].image is the number 5: must be text (put it in quotes)
 `},
 		"misspelt kind, no version": {"apiVersion: kubeflow.org/v1\nkind: PytorchJob\nmetadata: {name: j}\nspec: {pytorchReplicaSpecs: {Worker: {replicas: 0, template: {spec: {containers: [{name: pytorch, image: i}]}}}}}\n---\nkind: ConfigMap\nmetadata: {name: A_B}\n---\nspec: {}\n", `

@@ -24,7 +24,7 @@ func (f *Faults) checkJob(j *jobobject.View) {
 	}
 	if j.Kind.Refuse != nil {
 		if at, why := j.Kind.Refuse(j.Object); why != "" {
-			f.add(at, errs.Usagef("%s: %s", at, why), Below)
+			f.add(at, refused(j.Object, at, why), Below)
 		}
 	}
 	roles := j.Roles()
@@ -40,8 +40,8 @@ func (f *Faults) checkJob(j *jobobject.View) {
 		pods += r.Count()
 	}
 	for _, r := range roles {
-		// A role may be empty where another one has pods, as for the operators. A group of Ray workers, or of a JobSet's jobs,
-		// may be empty, and so may the pods of a stopped Workspace. What serves may be scaled to nothing.
+		// A role may be empty where another one has pods, unless the operator refuses it (Refuse). A group of Ray workers, or of a
+		// JobSet's jobs, may be empty, and so may the pods of a stopped Workspace. What serves may be scaled to nothing.
 		if path := r.Row.Replicas; len(path) == 1 && len(r.Row.Times) == 0 && j.Kind.Form == nil {
 			if n, ok := manifest.Count(r.Part[path[0]]); ok && (n < 0 || n == 0 && pods <= 0 && !j.Kind.Serves) {
 				f.add(manifest.JoinPath(r.At, path[0]), errs.Usagef("invalid %s %d of %s: must be at least 1", path[0], n, r.Name))
@@ -50,6 +50,15 @@ func (f *Faults) checkJob(j *jobobject.View) {
 		f.checkRole(j, r)
 	}
 	f.checkResume(j, roles)
+}
+
+// refused returns the error for a field that the job's operator refuses. A number of pods is told with its value.
+func refused(object map[string]any, at, why string) *errs.Error {
+	keys := strings.Split(at, ".")
+	if n, ok := manifest.Count(kinds.At(object, keys...)); ok && len(keys) > 1 && keys[len(keys)-1] == "replicas" {
+		return errs.Usagef("invalid replicas %d of %s: %s", n, keys[len(keys)-2], why)
+	}
+	return errs.Usagef("%s: %s", at, why)
 }
 
 // checkRole validates the pods of a role as the job's operator does.
