@@ -7,6 +7,7 @@ var BatchJob = Job{
 	SuspendPath: path("spec.suspend"),
 	Roles:       []Role{{Path: path("spec"), Name: "worker", Replicas: path("parallelism"), AtMost: path("completions"), Template: path("template")}},
 	NeedsQueue:  true,
+	Pauses:      true,
 	Selector:    QueueLabel,
 	Operator:    Kubernetes,
 	Style:       Batch,

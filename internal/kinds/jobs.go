@@ -63,6 +63,8 @@ type Job struct {
 	ChecksTopology bool
 	// Serves: objects run until they are deleted; none of them succeeds.
 	Serves bool
+	// Pauses: an object may have no pods; it waits until somebody gives it some.
+	Pauses bool
 	// Uncontrolled: an object that a controller made is a part of something else.
 	Uncontrolled bool
 	// Beside: objects of the kind also go along with a job of another kind, and clusters use

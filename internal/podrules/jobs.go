@@ -1,8 +1,11 @@
 package podrules
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -69,11 +72,66 @@ func CronJob(spec map[string]any, open func(string) bool) []Fault {
 		}
 		return nil
 	})
+	c.zone(spec)
+	job := inner(spec, "jobTemplate", "spec")
+	if job["selector"] != nil {
+		c.invalid(at{"jobTemplate", "spec", "selector"}, "", "`selector` will be auto-generated")
+	}
+	if job["manualSelector"] == true {
+		c.invalid(at{"jobTemplate", "spec", "manualSelector"}, true, "must not be true in a CronJob")
+	}
 	c.oneOf(nil, spec, "concurrencyPolicy", "Allow", "Forbid", "Replace")
 	for _, key := range []string{"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"} {
 		c.within(nil, spec, key, notNegative)
 	}
 	return c.found
+}
+
+// zone checks the time zone of a CronJob, where this machine knows time zones.
+func (c *checker) zone(spec map[string]any) {
+	zone, ok := c.text(spec, "timeZone")
+	if !ok || spec["timeZone"] == nil {
+		return
+	}
+	_, known := time.LoadLocation("America/New_York")
+	_, err := time.LoadLocation(zone)
+	switch p := (at{"timeZone"}); {
+	case zone == "":
+		c.invalid(p, zone, "timeZone must be nil or non-empty string")
+	case strings.EqualFold(zone, "Local"):
+		c.invalid(p, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
+	case err != nil && known == nil:
+		c.invalid(p, zone, err.Error())
+	}
+}
+
+// CronJobName returns the reason why the name of a CronJob is too long, "" if it is not: its jobs have 11 characters more.
+func CronJobName(name string) string {
+	if len(name) > longestCronJob {
+		return fmt.Sprintf("must be no more than %d characters", longestCronJob)
+	}
+	return ""
+}
+
+const longestCronJob = validation.DNS1035LabelMaxLength - 11
+
+// Selector returns the fault of a batch Job with a selector of its own. The API server makes the selector, by the Job's UID,
+// unless manualSelector is true.
+func Selector(spec map[string]any) []Fault {
+	c := newChecker(Options{})
+	if own, ok := spec["selector"].(map[string]any); ok && spec["manualSelector"] != true && !generated(own) {
+		c.invalid(at{"selector"}, own, "`selector` not auto-generated")
+	}
+	return c.found
+}
+
+// generated reports the selector of a Job that exists.
+func generated(selector map[string]any) bool {
+	labels := inner(selector, "matchLabels")
+	if len(labels) != 1 || len(selector) != 1 {
+		return false
+	}
+	return labels["controller-uid"] != nil || labels["batch.kubernetes.io/controller-uid"] != nil
 }
 
 // rollout checks how a Deployment or a StatefulSet replaces pods.
@@ -86,6 +144,9 @@ func (c *checker) rollout(spec map[string]any) {
 	if strategy["type"] == "Recreate" && strategy["rollingUpdate"] != nil {
 		c.forbidden(at{"strategy", "rollingUpdate"}, "may not be specified when strategy `type` is 'Recreate'")
 	}
+	if rolling := inner(strategy, "rollingUpdate"); nothing(rolling["maxSurge"]) && nothing(rolling["maxUnavailable"]) {
+		c.invalid(at{"strategy", "rollingUpdate", "maxUnavailable"}, rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
+	}
 	c.oneOf(nil, spec, "podManagementPolicy", "OrderedReady", "Parallel")
 	c.oneOf(at{"updateStrategy"}, inner(spec, "updateStrategy"), "type", "RollingUpdate", "OnDelete")
 	each(spec["volumeClaimTemplates"], func(i int, m map[string]any) {
@@ -93,6 +154,14 @@ func (c *checker) rollout(spec map[string]any) {
 			c.add(at{"volumeClaimTemplates", i, "spec", "resources", "requests", "storage"}, field.ErrorTypeRequired, nil, "")
 		}
 	})
+}
+
+// nothing reports a number or a percentage of zero.
+func nothing(v any) bool {
+	n, whole := number(v)
+	text, _ := v.(string)
+	percent, cut := strings.CutSuffix(text, "%")
+	return whole && n == 0 || cut && percent != "" && strings.Trim(percent, "0") == ""
 }
 
 func newChecker(o Options) *checker {

@@ -126,6 +126,12 @@ func TestServing(t *testing.T) {
 
 // What a batch Job and a CronJob have besides their pods.
 func TestJobs(t *testing.T) {
+	selector := func(m map[string]any, _ func(string) bool) []Fault { return Selector(m) }
+	rollouts := func(m map[string]any, open func(string) bool) []Fault {
+		m["selector"] = map[string]any{"matchLabels": map[string]any{"a": "b"}}
+		m["template"] = map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}
+		return Serving(m, open)
+	}
 	for _, c := range []struct {
 		rules      func(map[string]any, func(string) bool) []Fault
 		spec, want string
@@ -142,6 +148,15 @@ func TestJobs(t *testing.T) {
 		{CronJob, `{}`, "spec.schedule: Required value"},
 		{CronJob, `{"schedule":"@hourly","concurrencyPolicy":"forbid"}`, `spec.concurrencyPolicy: Unsupported value: "forbid"`},
 		{CronJob, `{"schedule":"0 3 * * 1-5","timeZone":"Etc/UTC"}`, ""},
+		{CronJob, `{"schedule":"@daily","timeZone":""}`, `spec.timeZone: Invalid value: "": timeZone must be nil or non-empty string`},
+		{CronJob, `{"schedule":"@daily","timeZone":"local"}`, `timeZone must be an explicit time zone`},
+		{CronJob, `{"schedule":"@daily","jobTemplate":{"spec":{"selector":{"matchLabels":{"a":"b"}}}}}`, "spec.jobTemplate.spec.selector: Invalid value: \"\": `selector` will be auto-generated"},
+		{selector, `{"selector":{"matchLabels":{"app":"a"}}}`, "`selector` not auto-generated"},
+		{selector, `{"selector":{"matchLabels":{"app":"a"}},"manualSelector":true}`, ""},
+		{selector, `{"selector":{"matchLabels":{"batch.kubernetes.io/controller-uid":"u"}}}`, ""},
+		{rollouts, `{"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":"0%"}}}`, "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: \"0%\": may not be 0 when `maxSurge` is 0"},
+		{rollouts, `{"strategy":{"rollingUpdate":{"maxUnavailable":0}}}`, ""},
+		{rollouts, `{"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":"10%"}}}`, ""},
 	} {
 		var m map[string]any
 		if err := json.Unmarshal([]byte(c.spec), &m); err != nil {

@@ -231,6 +231,18 @@ func TestEveryFaultAtOnce(t *testing.T) {
 14:9: the key "resources" is given twice (first in line 13)
 15:20: spec.template.spec.hostNetwork is the number 7: must be true or false
 `},
+		"what a key that is given twice lacks": {jobHead + "        volumeMounts: [{name: a, mountPath: /a}, {name: b, mountPath: /b}]\n      volumes: [{name: a, emptyDir: {}}]\n      volumes: [{name: b, emptyDir: {}}]\n", `
+12:7: the key "volumes" is given twice (first in line 11)
+`},
+		"an AppWrapper of an old version": {"apiVersion: workload.codeflare.dev/v1beta1\nkind: AppWrapper\nmetadata: {name: w}\nspec:\n  resources: {GenericItems: [{generictemplate: {apiVersion: v1, kind: Pod}}]}\n", `
+1:1: "workload.codeflare.dev/v1beta1" has no AppWrapper: use workload.codeflare.dev/v1beta2
+`},
+		"a Deployment that cannot replace a pod": {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n  strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 0}}\n  selector: {matchLabels: {a: b}}\n  template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}\n", `
+5:43: spec.strategy.rollingUpdate.maxUnavailable is "0": may not be 0 when maxSurge is 0
+`},
+		"a Job with a selector of its own": {strings.Replace(jobHead, "spec:\n", "spec:\n  selector: {matchLabels: {a: b}}\n", 1) + "      restartPolicy: Never\n", `
+5:3: spec.selector is invalid: not auto-generated; remove it, or set manualSelector: true
+`},
 		"defaults that lead nowhere": {"parameters:\n  INSTANCE_TYPE: {default: ml.p9.huge}\n  NODE_COUNT: {type: int, default: 0}\n  RDZV_BACKEND: gossip\n---\n" + head + "      replicas: $NODE_COUNT\n" + pod + "          - {name: pytorch, image: a b}\n", `
 2:3: parameter INSTANCE_TYPE: invalid default: instance type "ml.p9.huge" not found
 3:3: parameter NODE_COUNT: invalid default: invalid --node-count "0": must be at least 1

@@ -98,6 +98,9 @@ func validate(r *resource, m map[string]any) error {
 		for _, fault := range podrules.CronJob(object.Map(m, "spec"), nil) {
 			all = append(all, fault.Error(field.NewPath("spec")))
 		}
+		if why := podrules.CronJobName(meta.Name); why != "" {
+			all = append(all, field.Invalid(field.NewPath("metadata", "name"), meta.Name, why))
+		}
 		all = append(all, validateBatchJob(object.Map(m, "spec", "jobTemplate"), field.NewPath("spec", "jobTemplate", "spec"))...)
 	case "Deployment", "StatefulSet":
 		all = append(all, validateServing(m)...)
@@ -152,7 +155,7 @@ func validateBatchJob(m map[string]any, at *field.Path) field.ErrorList {
 	default:
 		all = append(all, field.NotSupported(template.Child("restartPolicy"), policy, []string{"OnFailure", "Never"}))
 	}
-	for _, fault := range podrules.Job(object.Map(m, "spec"), nil) {
+	for _, fault := range append(podrules.Job(object.Map(m, "spec"), nil), podrules.Selector(object.Map(m, "spec"))...) {
 		all = append(all, fault.Error(at))
 	}
 	return all

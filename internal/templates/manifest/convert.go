@@ -108,6 +108,7 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*Node, error) {
 		}
 		if first, dup := seen[k.Value]; dup {
 			c.faultf(k, "the key %q is given twice (first in line %d)", Clip(k.Value), first)
+			n.Get(k.Value).Twice = true
 			continue
 		}
 		seen[k.Value] = c.before + k.Line

@@ -27,6 +27,8 @@ type Node struct {
 
 	// Faulty: a fault was reported here, so the value gets no further faults.
 	Faulty bool
+	// Twice: the value's key is given again. What is absent from the value may be in the other one.
+	Twice bool
 }
 
 // Spoil marks a value as faulty and replaces it with an empty value of the expected kind, so that it causes no

@@ -120,14 +120,14 @@ func (f *Filler) fits(text string) bool {
 func (f *Filler) Fill(n *manifest.Node, at manifest.Location) *manifest.Node {
 	switch n.Kind {
 	case manifest.MapNode:
-		out := &manifest.Node{Kind: manifest.MapNode, Line: n.Line, Column: n.Column, Faulty: n.Faulty, Fields: make([]manifest.Field, 0, len(n.Fields))}
+		out := &manifest.Node{Kind: manifest.MapNode, Line: n.Line, Column: n.Column, Faulty: n.Faulty, Twice: n.Twice, Fields: make([]manifest.Field, 0, len(n.Fields))}
 		for _, fl := range n.Fields {
 			key := f.key(fl, n, at)
 			out.Fields = append(out.Fields, manifest.Field{Key: key, Line: fl.Line, Column: fl.Column, Value: f.Fill(fl.Value, at.Field(key))})
 		}
 		return out
 	case manifest.ListNode:
-		out := &manifest.Node{Kind: manifest.ListNode, Line: n.Line, Column: n.Column, Faulty: n.Faulty, Items: make([]*manifest.Node, 0, len(n.Items))}
+		out := &manifest.Node{Kind: manifest.ListNode, Line: n.Line, Column: n.Column, Faulty: n.Faulty, Twice: n.Twice, Items: make([]*manifest.Node, 0, len(n.Items))}
 		for i, item := range n.Items {
 			v := f.Fill(item, at.Item(i))
 			if v.Kind == manifest.ListNode && item.Kind == manifest.ScalarNode {

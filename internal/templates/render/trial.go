@@ -194,7 +194,8 @@ func explained(tree *manifest.Node, f *validate.Fault, at *manifest.Node) bool {
 		if path == validate.Below {
 			return at != nil && spoiltBelow(at)
 		}
-		return follow(tree, path).faulty
+		way := follow(tree, path)
+		return way.faulty || way.end != nil && way.end.Twice
 	})
 }
 

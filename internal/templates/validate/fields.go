@@ -37,6 +37,9 @@ var ownVersions = map[string]string{"Pod": "v1", "Deployment": "apps/v1", "State
 func (f *Faults) checkVersion(version, kind string) {
 	want, known := ownVersions[kind]
 	group := manifest.GroupOf(version)
+	if wrapper := kinds.AppWrapper; kind == wrapper.Kind && group == wrapper.Group && version != wrapper.GroupVersion() {
+		f.add("apiVersion", errs.Usagef("%s has no %s: use %s", manifest.QuoteText(version), kind, wrapper.GroupVersion()))
+	}
 	if kind == "Kustomization" && group == "kustomize.config.k8s.io" {
 		f.add("kind", errs.Usagef("a Kustomization belongs to kustomize, which this program does not run; render it with its own tool first"))
 	}
@@ -73,8 +76,12 @@ func (f *Faults) checkOwn(version string, o map[string]any) {
 		own("spec", podrules.Serving(spec, manifest.Unfilled))
 	case "batch/v1 Job":
 		own("spec", podrules.Job(spec, manifest.Unfilled))
+		own("spec", podrules.Selector(spec))
 	case "batch/v1 CronJob":
 		own("spec", podrules.CronJob(spec, manifest.Unfilled))
+		if name := manifest.TextOf(jobobject.Inner(o, "metadata")["name"]); !manifest.Unfilled(name) && podrules.CronJobName(name) != "" {
+			f.add("metadata.name", errs.Usagef("invalid name %s of a CronJob: %s", manifest.QuoteText(name), podrules.CronJobName(name)))
+		}
 		own("spec.jobTemplate.spec", podrules.Job(jobobject.Inner(spec, "jobTemplate", "spec"), manifest.Unfilled))
 		f.checkCronJob(o)
 	}
@@ -148,6 +155,8 @@ func refusal(fault podrules.Fault) string {
 		return value + "the pod has no claim of this name"
 	case fault.Type == field.ErrorTypeNotSupported:
 		return value + "must be " + manifest.OrList(fault.Allowed)
+	case last == "selector" && strings.HasSuffix(detail, "not auto-generated"):
+		return "is invalid: not auto-generated; remove it, or set manualSelector: true"
 	case fault.Type == field.ErrorTypeForbidden:
 		return "is refused: " + detail
 	case value == "":

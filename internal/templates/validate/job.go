@@ -22,13 +22,16 @@ func (f *Faults) checkJob(j *jobobject.View) {
 	if err := checkName(j); err != nil {
 		f.add("metadata.name", err)
 	}
-	if j.Kind.Refuse != nil {
+	if j.Kind.Refuse != nil && !otherWrapper(j) {
 		if at, why := j.Kind.Refuse(j.Object); why != "" {
 			f.add(at, refused(j.Object, at, why), Below)
 		}
 	}
 	roles := j.Roles()
 	if len(roles) == 0 && (j.Kind.PodsElsewhere(j.Object) || j.Kind.OthersPods(j.Object)) {
+		return
+	}
+	if len(roles) == 0 && otherWrapper(j) {
 		return
 	}
 	if len(roles) == 0 {
@@ -41,15 +44,21 @@ func (f *Faults) checkJob(j *jobobject.View) {
 	}
 	for _, r := range roles {
 		// A role may be empty where another one has pods, unless the operator refuses it (Refuse). A group of Ray workers, or of a
-		// JobSet's jobs, may be empty, and so may the pods of a stopped Workspace. What serves may be scaled to nothing.
+		// JobSet's jobs, may be empty, and so may the pods of a stopped Workspace. What serves may be scaled to nothing,
+		// and a batch Job without parallelism is paused.
 		if path := r.Row.Replicas; len(path) == 1 && len(r.Row.Times) == 0 && j.Kind.Form == nil {
-			if n, ok := manifest.Count(r.Part[path[0]]); ok && (n < 0 || n == 0 && pods <= 0 && !j.Kind.Serves) {
+			if n, ok := manifest.Count(r.Part[path[0]]); ok && (n < 0 || n == 0 && pods <= 0 && !j.Kind.Serves && !j.Kind.Pauses) {
 				f.add(manifest.JoinPath(r.At, path[0]), errs.Usagef("invalid %s %d of %s: must be at least 1", path[0], n, r.Name))
 			}
 		}
 		f.checkRole(j, r)
 	}
 	f.checkResume(j, roles)
+}
+
+// otherWrapper reports an AppWrapper of a version that is not served. Its fields are not known.
+func otherWrapper(j *jobobject.View) bool {
+	return j.Kind.Kind == kinds.AppWrapper.Kind && manifest.TextOf(j.Object["apiVersion"]) != kinds.AppWrapper.GroupVersion()
 }
 
 // refused returns the error for a field that the job's operator refuses. A number of pods is told with its value.
