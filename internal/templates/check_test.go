@@ -243,6 +243,20 @@ func TestEveryFaultAtOnce(t *testing.T) {
 		"a Job with a selector of its own": {strings.Replace(jobHead, "spec:\n", "spec:\n  selector: {matchLabels: {a: b}}\n", 1) + "      restartPolicy: Never\n", `
 5:3: spec.selector is invalid: not auto-generated; remove it, or set manualSelector: true
 `},
+		"words and names of a JobSet": {"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: s}\nspec:\n  successPolicy: {operator: all}\n  startupPolicy: {startupPolicyOrder: Random}\n  failurePolicy: {rules: [{name: r, action: Restart}]}\n  replicatedJobs:\n  - {name: a, template: &t {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}}\n  - {name: a, template: *t}\n", `
+5:19: spec.successPolicy.operator is "all": must be All or Any; did you mean "All"?
+6:19: spec.startupPolicy.startupPolicyOrder is "Random": must be AnyOrder or InOrder
+7:37: spec.failurePolicy.rules[0].action is "Restart": must be FailJobSet, RestartJobSet, RestartJobSetAndIgnoreMaxRestarts, RestartJob or RestartJobAndIgnoreMaxRestarts; did you mean "RestartJob", "RestartJobAndIgnoreMaxRestarts" or "RestartJobSet"?
+10:6: spec.replicatedJobs[1].name is "a": this name is given twice
+`},
+		"words of an MPIJob": {"apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata: {name: m}\nspec:\n  mpiImplementation: OpenMpi\n  runPolicy: {cleanPodPolicy: all, managedBy: $WHO}\n  mpiReplicaSpecs: {Launcher: {template: {spec: {containers: [{name: c, image: i}]}}}}\n", `
+5:3: spec.mpiImplementation is "OpenMpi": must be OpenMPI, Intel or MPICH; did you mean "OpenMPI"?
+6:15: spec.runPolicy.cleanPodPolicy is "all": must be None, Running or All; did you mean "All"?
+`},
+		"documents of JSON": {"{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"a\"}}\n{\n  \"apiVersion\": \"v1\", \"kind\": \"ConfigMap\",\n  \"metadata\": {\"name\": \"B\"}} {\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"C\"}}\n", `
+4:16: "B" is not a valid name of a ConfigMap: use lower-case letters, digits, - and ., with a letter or digit at both ends
+4:85: "C" is not a valid name of a ConfigMap: use lower-case letters, digits, - and ., with a letter or digit at both ends
+`},
 		"defaults that lead nowhere": {"parameters:\n  INSTANCE_TYPE: {default: ml.p9.huge}\n  NODE_COUNT: {type: int, default: 0}\n  RDZV_BACKEND: gossip\n---\n" + head + "      replicas: $NODE_COUNT\n" + pod + "          - {name: pytorch, image: a b}\n", `
 2:3: parameter INSTANCE_TYPE: invalid default: instance type "ml.p9.huge" not found
 3:3: parameter NODE_COUNT: invalid default: invalid --node-count "0": must be at least 1

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -47,13 +48,15 @@ func ParseAll(data []byte) (docs []*Node, faults []error) {
 	}
 	whole := piece{text: string(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))}
 	r := &reader{}
-	syntax := r.read(whole)
-	if syntax == nil {
-		return r.docs, r.faults
-	}
-	parts := pieces(whole.text)
-	if len(parts) == 1 {
-		return append(r.docs, &Node{Line: 1, Faulty: true}), append(r.faults, syntax...)
+	parts := jsonPieces(whole.text)
+	if parts == nil {
+		syntax := r.read(whole)
+		if syntax == nil {
+			return r.docs, r.faults
+		}
+		if parts = pieces(whole.text); len(parts) == 1 {
+			return append(r.docs, &Node{Line: 1, Faulty: true}), append(r.faults, syntax...)
+		}
 	}
 	// After a syntax error the parser reads no further, and the next document may be
 	// well.
@@ -100,6 +103,29 @@ func pieces(text string) []piece {
 	}
 	cut(len(lines))
 	return out
+}
+
+// jsonPieces cuts a text of several JSON objects, which need no line between them, as for kubectl; nil for other texts. A piece
+// begins with as many spaces as are before it in its line, so that columns stay.
+func jsonPieces(text string) []piece {
+	if !strings.HasPrefix(strings.TrimLeft(text, " \t\n"), "{") {
+		return nil
+	}
+	var out []piece
+	decoder := json.NewDecoder(strings.NewReader(text))
+	for {
+		var object json.RawMessage
+		switch err := decoder.Decode(&object); {
+		case errors.Is(err, io.EOF) && len(out) > 1:
+			return out
+		case err != nil || object[0] != '{':
+			return nil
+		}
+		end := int(decoder.InputOffset())
+		start := end - len(object)
+		line := text[strings.LastIndexByte(text[:start], '\n')+1 : start]
+		out = append(out, piece{strings.Repeat(" ", utf8.RuneCountInString(line)) + text[start:end], strings.Count(text[:start], "\n")})
+	}
 }
 
 // reader reads the documents of pieces of a text, within bounds.

@@ -22,6 +22,7 @@ func (f *Faults) checkJob(j *jobobject.View) {
 	if err := checkName(j); err != nil {
 		f.add("metadata.name", err)
 	}
+	f.checkAllowed(j.Kind, j.Object)
 	if j.Kind.Refuse != nil && !otherWrapper(j) {
 		if at, why := j.Kind.Refuse(j.Object); why != "" {
 			f.add(at, refused(j.Object, at, why), Below)
