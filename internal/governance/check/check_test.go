@@ -72,6 +72,16 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// A Job whose parallelism is 0 has nothing that could start.
+func TestPausedJob(t *testing.T) {
+	job := object(t, json.RawMessage(`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"paused","namespace":"b","labels":{"kueue.x-k8s.io/queue-name":"queue"}},"spec":{"parallelism":0,
+		"template":{"spec":{"containers":[{"name":"a","image":"i","resources":{"limits":{"nvidia.com/gpu":"4"}}}]}}}}`))
+	v := ask(t, checker(t, fixture.LendThree()), check.Request{Object: job, Namespace: "b"})
+	if v.Verdict != check.Admitted || v.Summary != "would be admitted with 0 pods; Kueue decides again when its parallelism is raised" {
+		t.Errorf("%s: %s", v.Verdict, v.Summary)
+	}
+}
+
 // TestLendThree: the worked example says 3 borrowed from A, and that A may take
 // them back.
 func TestLendThree(t *testing.T) {

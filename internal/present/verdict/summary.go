@@ -66,6 +66,9 @@ func admitted(v *check.Verdict) string {
 	if v.Joins() {
 		text += ", with the quota that the group holds"
 	}
+	if paused(v) {
+		return "would be admitted with 0 pods; Kueue decides again when its parallelism is raised"
+	}
 	text += onWorkers(v)
 	totals := v.Totals()
 	if len(totals) == 0 {
@@ -87,6 +90,16 @@ func admitted(v *check.Verdict) string {
 		}
 	}
 	return text
+}
+
+// paused reports a batch Job whose parallelism is 0.
+func paused(v *check.Verdict) bool {
+	pods := int32(0)
+	for _, s := range v.Job.PodSets {
+		pods += s.Pods
+	}
+	k, _ := kinds.JobNamed(v.Job.Kind)
+	return k.Pauses && len(v.Job.PodSets) > 0 && pods == 0 && v.Quota.Status != check.StatusNotApplicable
 }
 
 // lenders names who lends, each with its amount where there are several.
