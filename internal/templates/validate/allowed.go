@@ -9,8 +9,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// allowed is what the definition of a kind, or its operator, says of a field: the only words, or the key by which the items of
-// a list are told apart. "*" in a path stands for every item of a list.
+// allowed is what the definition of a kind, or its operator, says of a field: the only words, or the key that differs between the items of
+// a list. "*" in a path stands for every item of a list.
 type allowed struct {
 	path  string
 	words []string

@@ -62,7 +62,7 @@ func otherWrapper(j *jobobject.View) bool {
 	return j.Kind.Kind == kinds.AppWrapper.Kind && manifest.TextOf(j.Object["apiVersion"]) != kinds.AppWrapper.GroupVersion()
 }
 
-// refused returns the error for a field that the job's operator refuses. A number of pods is told with its value.
+// refused returns the error for a field that the job's operator refuses. It shows a number of pods with its value.
 func refused(object map[string]any, at, why string) *errs.Error {
 	keys := strings.Split(at, ".")
 	if n, ok := manifest.Count(kinds.At(object, keys...)); ok && len(keys) > 1 && keys[len(keys)-1] == "replicas" {
