@@ -158,6 +158,9 @@ type Decision struct {
 	// Behind is the number of those that must start first because the ClusterQueue is StrictFIFO; 0 if the workload
 	// waits for something else.
 	Behind int
+	// Preemptor is the workload ("namespace/name") that preempts others and that Kueue tries before any other of its
+	// BestEffortFIFO queue until those in Leaving have ended; empty if that does not keep the workload waiting.
+	Preemptor string
 	// BadClaims is true when Kueue does not queue the workload because it cannot count the
 	// devices of its resource claims.
 	BadClaims bool

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/resources"
@@ -101,6 +102,8 @@ type Engine struct {
 	flushed     bool                        // some workload was put into its queue since New
 	derived     derived
 	nominations map[workload.Reference]nomination // of the heads of StrictFIFO queues, nil when stale
+	stuck       map[kueue.ClusterQueueReference]*stuck
+	preemptors  map[kueue.ClusterQueueReference]workload.Reference // those that waited last for what they preempt
 	warnings    []Warning
 	uncounted   map[string]map[string]bool // workloads whose quota is not counted, by ClusterQueue
 }
@@ -146,6 +149,8 @@ func New(cfg Config) (*Engine, error) {
 		todo:      map[workload.Reference]bool{},
 		queued:    map[workload.Reference]queued{},
 		unlisted:  map[workload.Reference]bool{},
+
+		preemptors: map[kueue.ClusterQueueReference]workload.Reference{},
 	}
 	if e.now == nil {
 		e.now = time.Now

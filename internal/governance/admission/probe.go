@@ -28,8 +28,8 @@ const (
 // Probe answers whether the workload would be admitted in the next scheduling
 // cycle, without changing anything. The workload need not be known; of a status it
 // carries only evictions count, which decide its place. It competes with the heads of StrictFIFO queues of its
-// cohort tree, which Kueue tries, and lets reserve quota, in every cycle, and with workloads that get a place in a
-// topology in a second pass. Other waiting workloads are taken to be waiting for a reason, so on a state that was
+// cohort tree and with workloads that wait for what they preempt, which Kueue tries, and lets reserve quota, in every
+// cycle, and with workloads that get a place in a topology in a second pass. Other waiting workloads are taken to be waiting for a reason, so on a state that was
 // loaded with workloads that were never evaluated, call [Engine.Run] first.
 //
 // A workload that holds quota already is reported Admitted with what it has. The
@@ -144,7 +144,7 @@ func (e *Engine) mayTie(ctx context.Context, w *kueue.Workload, en *entry) bool 
 	case slices.ContainsFunc(en.targets, func(t *preemption.Target) bool { return t.WorkloadInfo.Obj.UID == "" }):
 		return true
 	}
-	return e.fair && en.cq.HasParent() && (len(e.strictHeads(ctx)) > 0 || forks(en.cq.Parent().Root()))
+	return e.fair && en.cq.HasParent() && (len(e.constantHeads(ctx)) > 0 || forks(en.cq.Parent().Root()))
 }
 
 // forks reports whether a tree has cohorts beside each other.
@@ -263,7 +263,11 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 		d.Borrowed, d.Preempts = nil, nil
 		d.Behind = first
 	}
-	return d, own, nil
+	if d.Outcome == Never {
+		return d, own, nil
+	}
+	d, err = e.behindPreemptor(ctx, w, cqName, d)
+	return d, own, err
 }
 
 // missingChecks returns the admission checks the entry's flavors ask for.
@@ -281,10 +285,16 @@ func (e *Engine) missingChecks(w *kueue.Workload, en *entry) []string {
 	return names
 }
 
-// compare compares in the order of a queue (queueOrderingFunc in cluster_queue.go).
-func (e *Engine) compare(a, b *kueue.Workload) int {
-	if e.use != nil && queueKey(a) != queueKey(b) {
-		if c := cmp.Compare(e.pastUse(a), e.pastUse(b)); c != 0 {
+// compare compares in the order of a queue (queueOrderingFunc in cluster_queue.go), whoever preempts.
+func (e *Engine) compare(a, b *kueue.Workload) int { return e.compareIn(nil, a, b) }
+
+// compareIn is compare in a queue whose preemptor Kueue tries first; nil is none.
+func (e *Engine) compareIn(preemptor, a, b *kueue.Workload) int {
+	if c := e.compareUse(a, b); c != 0 {
+		return c
+	}
+	if preemptor != nil {
+		if c := first(same(preemptor, a), same(preemptor, b)); c != 0 {
 			return c
 		}
 	}
@@ -295,6 +305,17 @@ func (e *Engine) compare(a, b *kueue.Workload) int {
 	return cmp.Or(ta.Compare(tb.Time), cmp.Compare(a.UID, b.UID))
 }
 
+// compareUse compares the past use of the queues of two workloads.
+func (e *Engine) compareUse(a, b *kueue.Workload) int {
+	if e.use == nil || queueKey(a) == queueKey(b) {
+		return 0
+	}
+	return cmp.Compare(e.pastUse(a), e.pastUse(b))
+}
+
+// same reports whether two workloads have the same name.
+func same(a, b *kueue.Workload) bool { return a.Name == b.Name && a.Namespace == b.Namespace }
+
 // ahead counts the waiting workloads of the queue that stand before w, and those of
 // them that the scheduler takes before it: not while their back-off lasts.
 func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) (all, first int) {
@@ -303,9 +324,9 @@ func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) (all, 
 		mine.UID = "~" // not created yet: behind those of the same second
 	}
 	seen := map[*kueue.Workload]bool{} // families
-	own := e.headOf(w)
+	own, preemptor := e.headOf(w), e.preemptorIn(cq)
 	for _, o := range e.waitingIn(cq) {
-		if (o.Name == w.Name && o.Namespace == w.Namespace) || e.compare(o, &mine) >= 0 {
+		if same(o, w) || e.compareIn(preemptor, o, &mine) >= 0 {
 			continue
 		}
 		if h := e.headOf(o); h != o {

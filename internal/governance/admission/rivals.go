@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
-// nomination is what nominate found for the head of a StrictFIFO queue. It is the
+// nomination is what nominate found for a workload that Kueue tries in every cycle. It is the
 // same for every Probe of one state, because it is made on the cluster as it is,
 // before anybody took anything.
 type nomination struct {
@@ -27,7 +27,7 @@ func (e *Engine) Prepare(ctx context.Context) {
 }
 
 func (e *Engine) prepare(ctx context.Context) {
-	heads := e.strictHeads(ctx)
+	heads := e.constantHeads(ctx)
 	if len(heads) == 0 {
 		return
 	}
@@ -45,22 +45,36 @@ func (e *Engine) prepare(ctx context.Context) {
 	}
 }
 
-// rivals returns the heads of the other StrictFIFO queues in the cohort tree of cq.
+// rivals returns the workloads that Kueue tries in every cycle and that want what cq offers: those of other queues in its
+// cohort tree, or with one of its flavors and their nodes.
 func (e *Engine) rivals(ctx context.Context, snap *schdcache.Snapshot, cq kueue.ClusterQueueReference, self workload.Reference) []*entry {
 	mine := snap.ClusterQueue(cq)
-	if mine == nil || !mine.HasParent() {
+	if mine == nil || !mine.HasParent() && len(mine.TASFlavors) == 0 {
 		return nil
 	}
 	var out []*entry
-	for _, h := range e.strictHeads(ctx) {
+	for _, h := range e.constantHeads(ctx) {
 		theirs := snap.ClusterQueue(h.ClusterQueue)
-		if theirs == nil || theirs == mine || !theirs.HasParent() || workload.Key(h.Obj) == self ||
-			theirs.Parent().Root() != mine.Parent().Root() {
+		if theirs == nil || theirs == mine || workload.Key(h.Obj) == self || !sameTree(mine, theirs) && !sameNodes(mine, theirs) {
 			continue
 		}
 		out = append(out, h.rival())
 	}
 	return out
+}
+
+func sameTree(a, b *schdcache.ClusterQueueSnapshot) bool {
+	return a.HasParent() && b.HasParent() && a.Parent().Root() == b.Parent().Root()
+}
+
+// sameNodes reports whether two queues have a flavor with a topology in common.
+func sameNodes(a, b *schdcache.ClusterQueueSnapshot) bool {
+	for name := range a.TASFlavors {
+		if b.TASFlavors[name] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // nominateRival is nominate for a head that Probe meets again and again.

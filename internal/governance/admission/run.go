@@ -367,6 +367,9 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 	if workload.NeedsSecondPass(en.Obj) {
 		return // and its status is left alone
 	}
+	if waitsForPreempted(en) {
+		e.preemptors[en.ClusterQueue] = key
+	}
 	// This blanks the Info's ClusterQueue: whatever needs it was done before.
 	e.requeueHead(ctx, en, stored)
 	if stored == nil || en.keepStatus {

@@ -226,6 +226,7 @@ func (e *Engine) flush(ctx context.Context) {
 	e.flushed = e.flushed || len(e.todo) > 0
 	for _, key := range sortedKeys(e.todo) {
 		if w := e.store.workloads[key]; w != nil && workload.IsAdmissible(w) {
+			e.restorePreemptor(ctx, w)
 			e.push(ctx, w)
 		}
 	}

@@ -145,6 +145,7 @@ func TestReasons(t *testing.T) {
 		{"quota in use", base(gpu("", a100), fixture.Work("t", "run", 6, 0, time.Hour, true)), job, check.Waits, "WaitingForQuota", check.QuotaInUse},
 		{"quota lowered below use", base(gpu("", a100), fixture.Work("t", "run", 12, 0, time.Hour, true)), job, check.Waits, "WaitingForQuota", check.QuotaLowered},
 		{"behind another in StrictFIFO", base(gpu(`"queueingStrategy":"StrictFIFO",`, a100), fixture.Work("t", "run", 2, 0, time.Hour, true), fixture.Work("t", "first", 8, 50, time.Hour, false)), job, check.Waits, "WaitingForQuota", check.BehindOthers},
+		{"behind one that preempts", base(gpu(`"preemption":{"withinClusterQueue":"LowerPriority"},`, a100), preemptions(t)...), fixture.Job("j", 1, 1, ""), check.Waits, "PendingEvaluation", check.BehindPreemptor},
 		{"nodes too small", base(gpu("", strings.Replace(a100, `"8"`, `"64"`, 1))), fixture.Job("j", 1, 16, ""), check.Never, check.NodesTooSmall, ""},
 		{"nodes full", base(gpu("", a100), fixture.Pod("x", "other", "n1", 6), fixture.Pod("x", "more", "n2", 6)), job, check.Waits, check.NodesFull, ""},
 		{"no node of the flavor", base(gpu("", strings.ReplaceAll(a100, "a100", "h200")), fixture.Flavor("h200")), job, check.Waits, check.NoNodes, ""},
@@ -171,6 +172,39 @@ func TestReasons(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// preemptions are a job that is being evicted, and the one that preempts it.
+func preemptions(t *testing.T) []any {
+	t.Helper()
+	low, first := object(t, fixture.Work("t", "low", 4, 0, time.Hour, true)), object(t, fixture.Work("t", "first", 7, 50, time.Minute, false))
+	add := func(o map[string]any, condition map[string]any) {
+		status, _ := o["status"].(map[string]any)
+		if status == nil {
+			status = map[string]any{}
+			o["status"] = status
+		}
+		list, _ := status["conditions"].([]any)
+		condition["lastTransitionTime"] = "2026-01-02T12:00:00Z"
+		status["conditions"] = append(list, condition)
+	}
+	add(low, map[string]any{"type": "Evicted", "status": "True", "reason": "Preempted", "message": "Preempted to accommodate a workload"})
+	add(first, map[string]any{"type": "QuotaReserved", "status": "False", "reason": "Pending",
+		"message": "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor a100, 3 more needed. Pending the preemption of 1 workload(s)"})
+	return []any{low, first}
+}
+
+// TestBehindPreemptor: the texts about a job that Kueue does not try while another one preempts.
+func TestBehindPreemptor(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(""), fixture.Node("n1", "a100", 8, ""), fixture.Node("n2", "a100", 8, ""))
+	s.Add(fixture.Team("t", "", 8, "", `"preemption":{"withinClusterQueue":"LowerPriority"}`)...)
+	s.Add(preemptions(t)...)
+	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 1, "")), Namespace: "t", Remedies: true, Assume: time.Hour})
+	want := "Kueue tries no other job of t while t/first preempts t/low"
+	if page := verdict.Text(v, 0, hours); verdict.Reason(v) != want || strings.Count(page, want) != 1 || v.Quota.Ahead != 1 ||
+		v.ETA == nil || !v.ETA.Known() || verdict.Brief(v, hours) != "waits: "+want {
+		t.Errorf("%+v\n%+v\n%s\n%s", v.Quota, v.ETA, verdict.Brief(v, hours), page)
 	}
 }
 

@@ -58,6 +58,7 @@ const (
 	ExceedsBorrowing     = "ExceedsBorrowingLimit"
 	ExceedsCohort        = "ExceedsCohort"
 	BehindOthers         = "BehindOthers"
+	BehindPreemptor      = "BehindPreemptor"
 	QuotaLowered         = "QuotaLoweredBelowUse"
 	QuotaInUse           = "QuotaInUse"
 	ServerRefuses        = "ServerRefuses"

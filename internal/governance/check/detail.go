@@ -15,6 +15,9 @@ import (
 func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) string {
 	lq := c.In.LocalQueue(wl.Namespace, string(wl.Spec.QueueName))
 	cq := c.In.ClusterQueue(v.Job.ClusterQueue)
+	if d.Preemptor != "" {
+		return BehindPreemptor
+	}
 	switch d.Reason {
 	case kueue.WorkloadQuotaReservedReasonMisconfigured:
 		switch {

@@ -271,7 +271,8 @@ type Quota struct {
 	Holds []Amount `json:",omitempty"`
 	// Ahead is the number of pending jobs of the ClusterQueue that come first.
 	Ahead int
-	// Head ("namespace/job") is the head of a StrictFIFO queue that blocks the job.
+	// Head ("namespace/job") is the job that Kueue tries before this one: the head of a StrictFIFO queue (Detail
+	// BehindOthers), or a job that preempts (BehindPreemptor).
 	Head string `json:"-"`
 	// Tie reports that Kueue can decide either way between equal shares.
 	Tie bool `json:",omitempty"`
@@ -281,7 +282,7 @@ type Quota struct {
 	// PreemptsFrom is when Kueue lets the job preempt others to start (Reason PreemptionGated).
 	PreemptsFrom *time.Time `json:",omitempty"`
 	// WaitsForEvicted are the jobs ("namespace/job") that Kueue is evicting already and whose
-	// pods have to end first.
+	// pods have to end first; of Detail BehindPreemptor, those of the job that preempts.
 	WaitsForEvicted []string `json:",omitempty"`
 	// Unseen is set where something that could not be read may decide.
 	Unseen *Unseen `json:",omitempty"`

@@ -181,6 +181,12 @@ func detailText(v *check.Verdict, detail string) string {
 			text += " and " + words.Count(more, "more job", "more jobs")
 		}
 		return text + " must start first: " + team + " is StrictFIFO"
+	case check.BehindPreemptor:
+		evicted := "other jobs"
+		if len(v.Quota.WaitsForEvicted) > 0 {
+			evicted = words.Some(v.Quota.WaitsForEvicted, namedTargets)
+		}
+		return "Kueue tries no other job of " + team + " while " + v.Quota.Head + " preempts " + evicted
 	case check.NoQueueLabel:
 		return v.Quota.Message
 	case check.ExceedsNominal, check.ExceedsBorrowing, check.ExceedsCohort:

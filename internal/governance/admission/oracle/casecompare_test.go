@@ -391,7 +391,7 @@ func verdictFor(e *admission.Engine, w *kueue.Workload) string {
 	for _, p := range d.Preempts {
 		targets[p.Namespace+"/"+p.Name] = p.Reason
 	}
-	if len(d.Leaving) > 0 && d.Outcome == admission.Waits {
+	if len(d.Leaving) > 0 && d.Preemptor == "" && d.Outcome == admission.Waits {
 		return fmt.Sprint(admission.AdmittedByPreempting, targets, d.NotModelled)
 	}
 	if d.Reason == kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks { // it gets its quota

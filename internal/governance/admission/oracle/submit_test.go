@@ -22,12 +22,11 @@ import (
 )
 
 // TestCasesSubmitted lets Kueue's loop and the engine settle from a changed case, asks for a verdict about a new workload, and
-// compares it with what Kueue's loop does when the workload comes. It leaves out clusters in which an eviction is under way: a
-// workload that waits for its end may be the first of its queue.
+// compares it with what Kueue's loop does when the workload comes.
 func TestCasesSubmitted(t *testing.T) {
 	cases := clusters(t)
 	answers := map[admission.Outcome]int{}
-	ties, left := 0, 0
+	ties, left, behind := 0, 0, 0
 	for seed := *first; seed < *first+*changed && !t.Failed(); seed++ {
 		c := cases[seed%len(cases)]
 		in, what := varied(c, seed)
@@ -41,11 +40,14 @@ func TestCasesSubmitted(t *testing.T) {
 		diffs := guarded(func() []string {
 			e := newEngine(in)
 			path := settle(e, in)
-			if len(path) == settling || len(e.Evicting()) > 0 || stale(in, path) {
+			if len(path) == settling || stale(in, path) {
 				left++
 				return nil
 			}
 			got, want := verdictFor(e.Engine, w), map[string]bool{}
+			if d, err := e.Probe(t.Context(), w); err == nil && d.Preemptor != "" {
+				behind++
+			}
 			for range *repeat {
 				r := newReal(in)
 				if !slices.Equal(settle(r, in), path) {
@@ -67,7 +69,7 @@ func TestCasesSubmitted(t *testing.T) {
 			t.Errorf("seed %d of %s (%s), %s/%s: %s\n%s", seed, c.Name, what, w.Namespace, w.Name, d, asJSON(w))
 		}
 	}
-	t.Logf("answers: %v; %d inputs with ties before, %d not settled", answers, ties, left)
+	t.Logf("answers: %v, %d behind a workload that preempts; %d inputs with ties before, %d not settled", answers, behind, ties, left)
 }
 
 // stale reports that a workload waits only because Kueue does not look at it again: what it needs was freed in another tree of
@@ -80,9 +82,13 @@ func stale(in *input, path []string) bool {
 		}
 		r = newReal(in)
 	}
-	for name := range r.queues.Dump() {
-		if r.api.clusterQueues[name].Spec.QueueingStrategy != kueue.StrictFIFO {
-			return true // its first workload is tried again and again
+	for name, heads := range r.queues.Dump() {
+		waits := func(key workload.Reference) bool {
+			ns, name, _ := strings.Cut(string(key), "/")
+			return preempts(apimeta.FindStatusCondition(r.workload(client.ObjectKey{Namespace: ns, Name: name}).Status.Conditions, kueue.WorkloadQuotaReserved))
+		}
+		if r.api.clusterQueues[name].Spec.QueueingStrategy != kueue.StrictFIFO && !slices.ContainsFunc(heads, waits) {
+			return true // its first workload is tried again and again, and does not preempt
 		}
 	}
 	all := sets.New[kueue.ClusterQueueReference]()
