@@ -15,6 +15,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 )
 
 // Schema is the version of the document.
@@ -123,8 +125,8 @@ func Run(ctx context.Context, argv []string, d Document) error {
 	cmd.WaitDelay = time.Second // its children may hold the output open
 	cmd.Stdin = bytes.NewReader(body)
 	cmd.Env = append(os.Environ(), "HYPERPOD_JOB="+d.Job, "HYPERPOD_JOB_NAMESPACE="+d.Namespace, "HYPERPOD_JOB_STATE="+d.State, "HYPERPOD_JOB_TEXT="+d.Text)
-	var out limited
-	cmd.Stdout, cmd.Stderr = &out, &out
+	out := bounded.NewHead(maxAnswer)
+	cmd.Stdout, cmd.Stderr = out, out
 	err = cmd.Run()
 	if ctx.Err() != nil {
 		return fmt.Errorf("it did not end within %s", runWithin)
@@ -133,12 +135,4 @@ func Run(ctx context.Context, argv []string, d Document) error {
 		return fmt.Errorf("%w: %s", err, first)
 	}
 	return err
-}
-
-// limited keeps the beginning of what is written to it.
-type limited struct{ bytes.Buffer }
-
-func (l *limited) Write(p []byte) (int, error) {
-	l.Buffer.Write(p[:min(len(p), max(0, maxAnswer-l.Len()))])
-	return len(p), nil
 }

@@ -2,7 +2,6 @@
 package browser
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 )
 
 // Open opens an http or https address with the program in the variable BROWSER, or the
@@ -23,7 +24,7 @@ func Open(ctx context.Context, env func(string) string, address string) error {
 	argv := command(env, runtime.GOOS, u.String())
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = time.Second // a browser that the program leaves behind has its output open
-	out := &limited{left: 4096}
+	out := bounded.NewHead(4096)
 	cmd.Stdout, cmd.Stderr = out, out
 	err = cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) {
@@ -34,20 +35,6 @@ func Open(ctx context.Context, env func(string) string, address string) error {
 		return fmt.Errorf("%s: %w: %s", argv[0], err, first)
 	}
 	return err
-}
-
-// limited keeps the beginning of what is written.
-type limited struct {
-	bytes.Buffer
-	left int
-}
-
-// Write implements io.Writer.
-func (l *limited) Write(p []byte) (int, error) {
-	n := min(len(p), l.left)
-	l.left -= n
-	l.Buffer.Write(p[:n])
-	return len(p), nil
 }
 
 // command returns the program that opens an address, with its arguments. No shell reads

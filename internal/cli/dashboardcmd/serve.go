@@ -1,7 +1,6 @@
 package dashboardcmd
 
 import (
-	"bytes"
 	"context"
 	"net"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/browser"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/historystore"
@@ -71,7 +71,7 @@ func commandOutput(ctx context.Context, args, globals []string) string {
 		return err.Error()
 	}
 	cmd := exec.CommandContext(ctx, self, append(slices.Clone(globals), args...)...)
-	out := &limited{left: 1 << 20}
+	out := bounded.NewHead(1 << 20)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Env = append(os.Environ(), "NO_COLOR=1", "COLUMNS=120")
 	cmd.WaitDelay = time.Second // a program that it started, such as a credential plugin, can keep the output open
@@ -79,18 +79,4 @@ func commandOutput(ctx context.Context, args, globals []string) string {
 		return err.Error()
 	}
 	return output.SafeLines(out.String())
-}
-
-// limited keeps the beginning of what is written.
-type limited struct {
-	bytes.Buffer
-	left int
-}
-
-// Write implements io.Writer.
-func (l *limited) Write(p []byte) (int, error) {
-	n := min(len(p), l.left)
-	l.left -= n
-	l.Buffer.Write(p[:n])
-	return len(p), nil
 }

@@ -3,7 +3,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/slurm"
 )
 
@@ -92,15 +92,14 @@ func (c *Client) run(ctx context.Context, stdin string, name string, args ...str
 	defer stop()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env, cmd.WaitDelay = c.environment(), 2*time.Second
-	var stdout, stderr limited
-	stdout.left, stderr.left = mostOutput, mostErrors
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	stdout, stderr := bounded.NewHead(mostOutput), bounded.NewHead(mostErrors)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if stdin != "" {
 		cmd.Stdin = strings.NewReader(stdin)
 	}
 	begun := time.Now()
 	err = cmd.Run()
-	if err == nil && stdout.over {
+	if err == nil && stdout.Over() {
 		err = io.ErrShortBuffer
 	}
 	if c.Observe != nil {
@@ -113,21 +112,6 @@ func (c *Client) run(ctx context.Context, stdin string, name string, args ...str
 		err = failure(name, stderr.String(), limit, err)
 	}
 	return stdout.String(), stderr.String(), err
-}
-
-// limited keeps the first bytes of an output.
-type limited struct {
-	bytes.Buffer
-	left int
-	over bool
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	n := min(len(p), l.left)
-	l.left -= n
-	l.over = l.over || n < len(p)
-	_, err := l.Buffer.Write(p[:n])
-	return len(p), err
 }
 
 // separator returns a word that no text of a user contains.

@@ -278,3 +278,16 @@ func TestMissing(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLongOutput: what a command prints is kept up to a limit.
+func TestLongOutput(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "squeue")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nhead -c 1000000 /dev/zero >&2\necho kept\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, messages, err := (&Client{}).run(t.Context(), "", script)
+	if out != "kept\n" || len(messages) != mostErrors || err != nil {
+		t.Errorf("%q, %d bytes of messages, %v", out, len(messages), err)
+	}
+}
