@@ -154,25 +154,7 @@ func (c *checker) term(p at, m map[string]any) {
 	for _, list := range []string{"matchExpressions", "matchFields"} {
 		each(m[list], func(i int, r map[string]any) {
 			p := p.to(list, i)
-			operator, ok := c.text(r, "operator")
-			values, _ := r["values"].([]any)
-			switch {
-			case !ok:
-			case operator == "In" || operator == "NotIn":
-				if len(values) == 0 {
-					c.required(p.to("values"), "must be specified when `operator` is 'In' or 'NotIn'")
-				}
-			case operator == "Exists" || operator == "DoesNotExist":
-				if len(values) > 0 {
-					c.forbidden(p.to("values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
-				}
-			case operator == "Gt" || operator == "Lt":
-				if len(values) != 1 {
-					c.required(p.to("values"), "must be specified single value when `operator` is 'Lt' or 'Gt'")
-				}
-			default:
-				c.invalid(p.to("operator"), operator, "not a valid selector operator")
-			}
+			c.requirement(p, r, true)
 			if key, ok := c.text(r, "key"); ok && list == "matchExpressions" {
 				c.invalid(p.to("key"), key, validation.IsQualifiedName(key)...)
 			}
@@ -182,24 +164,30 @@ func (c *checker) term(p at, m map[string]any) {
 
 // selector checks a label selector.
 func (c *checker) selector(p at, m map[string]any) {
-	each(m["matchExpressions"], func(i int, r map[string]any) {
-		p := p.to("matchExpressions", i)
-		operator, ok := c.text(r, "operator")
-		values, _ := r["values"].([]any)
-		switch {
-		case !ok:
-		case operator == "In" || operator == "NotIn":
-			if len(values) == 0 {
-				c.required(p.to("values"), "must be specified when `operator` is 'In' or 'NotIn'")
-			}
-		case operator == "Exists" || operator == "DoesNotExist":
-			if len(values) > 0 {
-				c.forbidden(p.to("values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
-			}
-		default:
-			c.invalid(p.to("operator"), operator, "not a valid selector operator")
+	each(m["matchExpressions"], func(i int, r map[string]any) { c.requirement(p.to("matchExpressions", i), r, false) })
+}
+
+// requirement checks the operator and the values of a requirement. Those of nodes can also compare numbers.
+func (c *checker) requirement(p at, r map[string]any, numbers bool) {
+	operator, ok := c.text(r, "operator")
+	values, _ := r["values"].([]any)
+	switch {
+	case !ok:
+	case operator == "In" || operator == "NotIn":
+		if len(values) == 0 {
+			c.required(p.to("values"), "must be specified when `operator` is 'In' or 'NotIn'")
 		}
-	})
+	case operator == "Exists" || operator == "DoesNotExist":
+		if len(values) > 0 {
+			c.forbidden(p.to("values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+		}
+	case numbers && (operator == "Gt" || operator == "Lt"):
+		if len(values) != 1 {
+			c.required(p.to("values"), "must be specified single value when `operator` is 'Lt' or 'Gt'")
+		}
+	default:
+		c.invalid(p.to("operator"), operator, "not a valid selector operator")
+	}
 }
 
 // Serving returns the faults of the spec of a Deployment or a StatefulSet besides those of its pods' fields: its selector must

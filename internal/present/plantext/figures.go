@@ -1,0 +1,111 @@
+package plantext
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Row is a line of the figures: a team's amounts of a resource, before and after.
+type Row struct {
+	Team, Resource string
+	// Cells are the texts of Figures, in its order.
+	Cells []string
+}
+
+// Figures are the titles of the figures of a Row.
+var Figures = []string{"NOMINAL", "USED", "BORROWED", "OVERCOMMIT", "FREE", "BORROWABLE", "LIMIT", "RUNNING", "WAITING"}
+
+// Rows returns the figures of the teams that change, by accelerator, or cpu for teams without. If there are more than most
+// rows, those of teams that lose something come first, and more is the number of the rest; most 0 returns all.
+func Rows(c *plan.Consequences, most int) (rows []Row, more int) {
+	var losses, others []simulate.Team
+	total := 0
+	for _, t := range c.Teams {
+		total += len(resources(t))
+		if plan.Loses(t) {
+			losses = append(losses, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	if most == 0 || total <= most+1 {
+		return rowsOf(c.Teams, total), 0
+	}
+	return rowsOf(slices.Concat(losses, others), most), total - most
+}
+
+// rowsOf returns the first rows of teams.
+func rowsOf(teams []simulate.Team, most int) []Row {
+	var out []Row
+	for _, t := range teams {
+		for _, r := range resources(t) {
+			if len(out) == most {
+				return out
+			}
+			b, a := amounts(t.Before, r), amounts(t.After, r)
+			row := Row{Team: t.Team, Resource: r}
+			for i := range Figures {
+				row.Cells = append(row.Cells, arrow(t, b[i], a[i]))
+			}
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+func arrow(t simulate.Team, before, after string) string {
+	switch {
+	case t.Before == nil:
+		return after
+	case t.After == nil:
+		return before + " -> none"
+	case before == after:
+		return after
+	}
+	return before + " -> " + after
+}
+
+// resources returns the accelerators of a team, or cpu.
+func resources(t simulate.Team) []string {
+	var out []string
+	for _, s := range []*simulate.TeamState{t.Before, t.After} {
+		if s == nil {
+			continue
+		}
+		for _, list := range [][]simulate.Amount{s.Nominal, s.Used, s.Limit} {
+			for _, a := range list {
+				if kinds.Accelerator(a.Resource) && !slices.Contains(out, a.Resource) {
+					out = append(out, a.Resource)
+				}
+			}
+		}
+	}
+	if len(out) == 0 {
+		return []string{"cpu"}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// amounts returns the texts of Figures for one side.
+func amounts(s *simulate.TeamState, resource string) []string {
+	if s == nil {
+		s = &simulate.TeamState{}
+	}
+	var out []string
+	for _, list := range [][]simulate.Amount{s.Nominal, s.Used, s.Borrowed, s.Overcommit, s.Free, s.Borrowable, s.Limit} {
+		sum := 0.0
+		for _, a := range list {
+			if a.Resource == resource {
+				sum += float64(a.Amount)
+			}
+		}
+		out = append(out, words.Number(resource, sum))
+	}
+	return append(out, fmt.Sprint(s.Admitted+s.WaitsForNodes), fmt.Sprint(s.Waiting+s.Preempted+s.Never))
+}
