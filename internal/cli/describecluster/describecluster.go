@@ -107,7 +107,7 @@ func documentOf(c clusters.Cluster) Document {
 
 // page returns the cluster for people.
 func page(c clusters.Cluster, width int, now time.Time) string {
-	p := textpage.New(width)
+	p := textpage.WithLabels(width, len("security groups")+1)
 	p.Line(c.Name + "  " + c.Status)
 	p.Blank()
 	row := func(label, text string) {
@@ -118,23 +118,23 @@ func page(c clusters.Cluster, width int, now time.Time) string {
 	row("failure", c.FailureMessage)
 	row("ARN", c.ARN)
 	row("created", c.Created.UTC().Format(time.RFC3339)+" ("+words.Since(now, c.Created)+" ago)")
-	row("runs", c.Orchestrator)
-	row("EKS", c.EKSARN)
-	row("recovery", c.NodeRecovery)
-	row("nodes", c.NodeProvisioning)
+	row("orchestrator", c.Orchestrator)
+	row("EKS cluster", c.EKSARN)
+	row("node recovery", c.NodeRecovery)
+	row("provisioning", c.NodeProvisioning)
 	row("subnets", strings.Join(c.Subnets, ", "))
-	row("security", strings.Join(c.SecurityGroups, ", "))
+	row("security groups", strings.Join(c.SecurityGroups, ", "))
 	for _, g := range c.Groups {
 		p.Blank()
 		p.Line(g.Name + "  " + g.Status)
-		count := fmt.Sprintf("%s of %s", words.Count(g.Current, "instance", "instances"), strings.Join(g.InstanceTypes, " or "))
+		count := fmt.Sprintf("%d of %s", g.Current, strings.Join(g.InstanceTypes, " or "))
 		if g.Target != g.Current {
 			count += fmt.Sprintf(", target %d", g.Target)
 		}
 		if g.Restricted {
 			count += ", restricted"
 		}
-		row("has", count)
+		row("instances", count)
 		row("update", g.UpdateStatus)
 		image := g.CurrentImage
 		if g.DesiredImage != "" && g.DesiredImage != g.CurrentImage {
@@ -142,8 +142,8 @@ func page(c clusters.Cluster, width int, now time.Time) string {
 		}
 		row("image", strings.TrimSpace(image+" "+g.ImageStatus))
 		row("role", g.ExecutionRole)
-		row("plan", g.TrainingPlan)
-		row("checks", strings.Join(g.DeepChecks, ", "))
+		row("training plan", g.TrainingPlan)
+		row("deep checks", strings.Join(g.DeepChecks, ", "))
 	}
 	return p.String()
 }

@@ -3,6 +3,8 @@ package repairnodes
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +13,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
 	"github.com/hyperpod-cli/hyperpod/internal/clusters/spec"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -21,6 +22,7 @@ type AddOptions struct {
 	Factory *factory.Factory
 	Group   string
 	Count   int
+	DryRun  bool
 	Yes     bool
 }
 
@@ -43,6 +45,7 @@ request. To grow other clusters, use update-cluster.`,
 	fs := cmd.Flags()
 	fs.StringVar(&o.Group, "group", "", "instance group to add nodes to")
 	fs.IntVar(&o.Count, "count", 1, "number of nodes to add")
+	fs.BoolVar(&o.DryRun, "dry-run", false, "show what would be added; change nothing")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
 	return cmd
 }
@@ -73,7 +76,12 @@ func RunAdd(ctx context.Context, o *AddOptions) error {
 		return errs.New("cannot add single nodes to cluster "+c.Name, "it has no continuous node provisioning").
 			Suggest(errs.Run("update-cluster", c.Name, "--instance-group", o.Group, "--count", fmt.Sprint(g.Target+o.Count)).WithNote("scales the group instead"))
 	}
-	question := fmt.Sprintf("Add %s to instance group %s (%d now)?", words.Count(o.Count, "node", "nodes"), g.Name, g.Current)
+	added := words.Count(o.Count, "node", "nodes")
+	if o.DryRun {
+		f.Notef("%s of %s for instance group %s of cluster %s, which has %d", added, strings.Join(g.InstanceTypes, " or "), g.Name, c.Name, g.Current)
+		return show(f, format, rowsOf(slices.Repeat([]clusters.Node{{Group: g.Name}}, o.Count), nil))
+	}
+	question := fmt.Sprintf("Add %s to instance group %s (%d now)?", added, g.Name, g.Current)
 	if err := f.Agree(ctx, o.Yes, question); err != nil {
 		return err
 	}
@@ -86,7 +94,7 @@ func RunAdd(ctx context.Context, o *AddOptions) error {
 		nodes[i] = clusters.Node{InstanceID: out.Node, Group: o.Group}
 	}
 	rows := rowsOf(nodes, outcomes)
-	if printErr := output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows) }, nil); printErr != nil {
+	if printErr := show(f, format, rows); printErr != nil {
 		return printErr
 	}
 	return result("Add", rows, o.Count, err)

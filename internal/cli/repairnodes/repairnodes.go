@@ -292,7 +292,9 @@ func rowsOf(nodes []clusters.Node, outcomes []clusters.Outcome) []Row {
 func show(f *factory.Factory, format output.Format, rows []Row) error {
 	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows) }, func() (out []string) {
 		for _, r := range rows {
-			out = append(out, r.InstanceID)
+			if r.InstanceID != "" {
+				out = append(out, r.InstanceID)
+			}
 		}
 		return out
 	})

@@ -138,11 +138,6 @@ func RunSoftware(ctx context.Context, o *SoftwareOptions) error {
 			return err
 		}
 	}
-	request := o.request(c.Name)
-	if o.DryRun {
-		f.Notef("nothing is sent (dry run)")
-		return clusterfile.Print(f, request)
-	}
 	nodes, err := client.ListNodes(ctx, c.Name)
 	if err != nil {
 		return err
@@ -161,6 +156,11 @@ func RunSoftware(ctx context.Context, o *SoftwareOptions) error {
 		if len(use.Jobs) > 0 {
 			f.Notef("affected jobs: %s", clustertext.Jobs(use.Jobs))
 		}
+	}
+	request := o.request(c.Name)
+	if o.DryRun {
+		f.Notef("nothing is sent (dry run)")
+		return clusterfile.Print(f, request)
 	}
 	if err := f.Agree(ctx, o.Yes, "Update the software of cluster "+c.Name+"?", errs.Option("--dry-run").WithNote("prints the request")); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package textpage lays out the checker's answers for people: lines of a short label
+// Package textpage lays out answers for people: lines of a short label
 // and a text, wrapped at words.
 package textpage
 
@@ -9,27 +9,29 @@ import (
 
 // Page collects lines. Create it with [New].
 type Page struct {
-	width int
-	b     strings.Builder
-	empty bool // the last line was empty
+	width  int
+	labels int // columns of the labels, with the spaces around them
+	b      strings.Builder
+	empty  bool // the last line was empty
 }
 
-// New returns an empty page of width columns; 0 is unlimited.
-func New(width int) *Page { return &Page{width: width} }
+// New returns an empty page of width columns; 0 is unlimited. Its labels have at most 9 characters.
+func New(width int) *Page { return WithLabels(width, 9) }
 
-const labelWidth = 12
+// WithLabels is [New] with labels of at most longest characters.
+func WithLabels(width, longest int) *Page { return &Page{width: width, labels: longest + 3} }
 
 // Row adds a line with a label; further lines of the text are indented alike.
 func (p *Page) Row(label, text string) {
-	indent := strings.Repeat(" ", labelWidth)
-	first := "  " + label + strings.Repeat(" ", max(labelWidth-2-len(label), 1))
+	indent := strings.Repeat(" ", p.labels)
+	first := "  " + label + strings.Repeat(" ", max(p.labels-2-len(label), 1))
 	p.wrap(first, indent, text)
 }
 
 // Command adds a command to be copied: on a line of its own, and never broken.
 func (p *Page) Command(text string) {
 	p.empty = false
-	p.b.WriteString(strings.Repeat(" ", labelWidth) + "  " + text + "\n")
+	p.b.WriteString(strings.Repeat(" ", p.labels) + "  " + text + "\n")
 }
 
 // Line adds text from the left edge. Long text continues below, indented.
