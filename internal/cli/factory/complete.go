@@ -35,21 +35,6 @@ const completionDeadline = time.Second
 // tab. With an error, it still returns the words that it found.
 type Lookup func(ctx context.Context, f *Factory) ([]string, error)
 
-// Complete attaches the completion from a fixed list to a flag.
-func Complete(cmd *cobra.Command, flag string, words ...string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // the flag does not exist: a programming error, seen by every test
-	}
-}
-
-// CompleteFlag attaches a completion that asks the cluster to a flag.
-func (f *Factory) CompleteFlag(cmd *cobra.Command, flag string, l Lookup) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, f.completer(l)); err != nil {
-		panic(err)
-	}
-}
-
 // CompleteArgs attaches a completion to a command's arguments.
 func (f *Factory) CompleteArgs(cmd *cobra.Command, l Lookup) {
 	complete := f.completer(l)

@@ -105,6 +105,8 @@ type Factory struct {
 	// terminal that gets it too. nil where there is no terminal.
 	HoldInterrupts func() (release func())
 
+	completions []flagCompletion
+
 	cluster *Cluster
 	slurm   slurmChoice
 	// taken is the format that a file describes.

@@ -48,7 +48,7 @@ func (p *Flags) add(f *factory.Factory, cmd *cobra.Command, role string) {
 	fs.IntVar(&p.Rank, "rank", 0, "use the pod of this rank")
 	fs.StringVarP(&p.Container, "container", "c", "", "name of the container (default: the pod's default container, else its first)")
 	complete := func(flag string, words func([]pick.Pod) []string) {
-		err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		f.CompleteFlagBy(cmd, flag, func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			name, _ := cmd.Flags().GetString("name")
 			if len(args) > 0 {
 				name = args[0]
@@ -58,9 +58,6 @@ func (p *Flags) add(f *factory.Factory, cmd *cobra.Command, role string) {
 				return words(pods), err
 			})
 		})
-		if err != nil {
-			panic(err) // the flag does not exist: a programming error, seen by every test
-		}
 	}
 	complete("pod", func(pods []pick.Pod) (out []string) {
 		for _, p := range pods {

@@ -1,0 +1,62 @@
+package factory
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// wordsAnnotation is the annotation of a flag with the words that complete it.
+const wordsAnnotation = "hyperpod_words"
+
+// Complete attaches the completion from a fixed list to a flag. See [Factory.RegisterCompletions].
+func Complete(cmd *cobra.Command, flag string, words ...string) {
+	f := cmd.Flag(flag) // nil, for a flag that does not exist, is a programming error, seen by every test
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[wordsAnnotation] = words
+}
+
+// CompleteFlag attaches a completion that asks the cluster to a flag. See [Factory.RegisterCompletions].
+func (f *Factory) CompleteFlag(cmd *cobra.Command, flag string, l Lookup) {
+	f.CompleteFlagBy(cmd, flag, f.completer(l))
+}
+
+// CompleteFlagBy attaches a completion function to a flag. See [Factory.RegisterCompletions].
+func (f *Factory) CompleteFlagBy(cmd *cobra.Command, flag string, by cobra.CompletionFunc) {
+	f.completions = append(f.completions, flagCompletion{cmd, flag, by})
+}
+
+// flagCompletion is the completion of a flag.
+type flagCompletion struct {
+	cmd  *cobra.Command
+	flag string
+	by   cobra.CompletionFunc
+}
+
+// RegisterCompletions hands the completions of all flags below root to cobra. Only a run that completes a command line
+// does so: cobra keeps them in a map of the process for ever, and with them all that the run has read.
+func (f *Factory) RegisterCompletions(root *cobra.Command) error {
+	var failed error
+	register := func(cmd *cobra.Command, flag string, by cobra.CompletionFunc) {
+		failed = errors.Join(failed, cmd.RegisterFlagCompletionFunc(flag, by))
+	}
+	for _, c := range f.completions {
+		register(c.cmd, c.flag, c.by)
+	}
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			if words, ok := flag.Annotations[wordsAnnotation]; ok {
+				register(cmd, flag.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+			}
+		})
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	visit(root)
+	return failed
+}
