@@ -29,7 +29,6 @@ func mpiJob() Job {
 		return p.Name + "-" + role + "-" + number, labels
 	}
 	j.PodMaker = launcherJob
-	j.Refuse = j.refuseCounts(rolesRule{one: "Launcher", required: true, some: "Worker", counted: true})
 	j.Says = func(namespace, name, what string) string {
 		switch what {
 		case "suspended", "resumed":

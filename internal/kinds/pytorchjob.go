@@ -5,7 +5,6 @@ var PyTorchJob = pytorchJob()
 
 func pytorchJob() Job {
 	j := mastered(kubeflow("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs", "pytorch"))
-	j.Refuse = j.refuseCounts(rolesRule{one: "Master", stated: true, some: "Worker"})
 	j.launch.Tasks, j.launch.TasksText, j.launch.TasksElastic = path("spec.nprocPerNode"), true, "nProcPerNode"
 	j.launch.Elastic, j.launch.Restart.Resumes = ElasticTorch, true
 	j.launch.First = func(name string, object map[string]any) string {

@@ -1,7 +1,9 @@
 package podrules
 
 import (
+	"maps"
 	"net/netip"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -29,6 +31,7 @@ func (c *checker) pod(spec map[string]any) {
 			c.container(top.to(list, i), m, list == "initContainers", host, volumes, claims)
 		})
 	}
+	c.labels(top.to("nodeSelector"), inner(spec, "nodeSelector"))
 	each(spec["tolerations"], func(i int, m map[string]any) { c.toleration(top.to("tolerations", i), m) })
 	c.affinity(top.to("affinity"), inner(spec, "affinity"))
 	each(spec["topologySpreadConstraints"], func(i int, m map[string]any) {
@@ -65,6 +68,19 @@ func (c *checker) pod(spec map[string]any) {
 	c.users(top.to("securityContext"), inner(spec, "securityContext"))
 	if shared, _ := spec["shareProcessNamespace"].(bool); shared && spec["hostPID"] == true {
 		c.invalid(top.to("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled")
+	}
+}
+
+// labels checks the names and values of labels.
+func (c *checker) labels(p at, m map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if c.Open(key) {
+			continue
+		}
+		c.invalid(p, key, validation.IsQualifiedName(key)...)
+		if value, ok := c.text(m, key); ok {
+			c.invalid(p, value, validation.IsValidLabelValue(value)...)
+		}
 	}
 }
 

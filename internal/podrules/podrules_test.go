@@ -57,6 +57,8 @@ func TestFaultsOfPods(t *testing.T) {
 		"spread":               {pod(`"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"k","whenUnsatisfiable":"Never"}]`), `whenUnsatisfiable: Unsupported value: "Never"`},
 		"restart policy":       {pod(`"restartPolicy":"never"`), `spec.restartPolicy: Unsupported value: "never": supported values: "Always", "OnFailure", "Never"`},
 		"node's name":          {pod(`"nodeName":"NODE_NAME"`), `spec.nodeName: Invalid value: "NODE_NAME"`},
+		"node selector":        {pod(`"nodeSelector":{"a b":"x"}`), `spec.nodeSelector: Invalid value: "a b": name part must consist of`},
+		"value of a selector":  {pod(`"nodeSelector":{"a":"x y"}`), `spec.nodeSelector: Invalid value: "x y": a valid label must be`},
 		"service account":      {pod(`"serviceAccountName":"A_b"`), `spec.serviceAccountName: Invalid value: "A_b"`},
 		"probe":                {one(`"livenessProbe":{}`), `livenessProbe: Required value: must specify a handler type`},
 		"probe's port":         {one(`"livenessProbe":{"httpGet":{"path":"/"}}`), `livenessProbe.httpGet.port: Invalid value: 0: must be between 1 and 65535`},

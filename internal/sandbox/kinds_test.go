@@ -45,7 +45,7 @@ var kindCases = []struct {
 	{kinds.SparkApplication, `{type: Python, sparkVersion: 4.0.0, mainApplicationFile: f, driver: {cores: 1, memory: 1g}, executor: {instances: 2, gpu: {name: nvidia.com/gpu, quantity: 1}}}`, 3,
 		"applicationState.state=SUSPENDED", "applicationState.state=RUNNING", "applicationState.state=COMPLETED"},
 	{kinds.Workspace, `{displayName: d, image: i, resources: {limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 1}}}`, 1, "!Available", "Available", "Available"},
-	{kinds.InferenceEndpointConfig, `{modelName: m, worker: {image: i, resources: {limits: {nvidia.com/gpu: 1}}}, replicas: 2}`, 2, "state=DeploymentInProgress", "state=DeploymentComplete", "state=DeploymentComplete"},
+	{kinds.InferenceEndpointConfig, `{modelName: m, modelSourceConfig: {modelSourceType: s3}, worker: {image: i, modelInvocationPort: {containerPort: 80}, modelVolumeMount: {name: v}, resources: {limits: {nvidia.com/gpu: 1}}}, replicas: 2}`, 2, "state=DeploymentInProgress", "state=DeploymentComplete", "state=DeploymentComplete"},
 	{kinds.PodKind, `$B`, 1, "phase=Pending", "phase=Running", "phase=Succeeded"},
 }
 
@@ -75,7 +75,11 @@ func TestKinds(t *testing.T) {
 			b.clock.move(time.Second)
 			spec := map[string]any{}
 			fill := strings.NewReplacer("$C", container, "$B", "{restartPolicy: Never, "+container[1:], "$D", strings.ReplaceAll(container, `"2"`, `"1"`))
-			if err := yaml.Unmarshal([]byte(fill.Replace(c.spec)), &spec); err != nil {
+			text := fill.Replace(c.spec)
+			if name := c.kind.Launch().Container; name != "" { // the operator looks for it
+				text = strings.ReplaceAll(text, "{name: c,", "{name: "+name+",")
+			}
+			if err := yaml.Unmarshal([]byte(text), &spec); err != nil {
 				t.Fatal(err)
 			}
 			b.create(smithNS, map[string]any{"apiVersion": c.kind.GroupVersion(), "kind": c.kind.Kind, "spec": spec,

@@ -24,6 +24,8 @@ func needing(field, value string) func(map[string]any) {
 				spec["volumes"] = []any{map[string]any{"name": "v", "persistentVolumeClaim": map[string]any{"claimName": value}}}
 			case "volume":
 				spec["volumes"] = []any{map[string]any{"name": "v", "configMap": map[string]any{"name": value}}}
+			case "priority":
+				spec["priority"] = 5
 			default:
 				spec[field] = value
 			}
@@ -44,6 +46,13 @@ func TestMissingObjects(t *testing.T) {
 		{"a service account", "serviceAccountName", "FailedCreatePod", `error looking up service account ` + smithNS + `/x: serviceaccount "x" not found`, "",
 			func(b *bench) {
 				b.must(201, "POST", kinds.ServiceAccount.Path(smithNS, ""), `{"metadata":{"name":"x"}}`)
+			}},
+		{"a runtime class", "runtimeClassName", "FailedCreatePod", `pod rejected: RuntimeClass "x" not found`, "", func(b *bench) {
+			b.must(201, "POST", kinds.RuntimeClass.Path("", ""), `{"metadata":{"name":"x"},"handler":"x"}`)
+		}},
+		{"a priority without a class", "priority", "FailedCreatePod", `the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0`, "",
+			func(b *bench) {
+				b.must(201, "POST", kinds.PriorityClass.Path("", ""), `{"metadata":{"name":"x"},"value":5,"globalDefault":true}`)
 			}},
 		{"a claim", "claim", "FailedScheduling", `persistentvolumeclaim "x" not found`, "Pending", func(b *bench) {
 			b.must(201, "POST", kinds.PersistentVolumeClaim.Path(smithNS, ""), `{"metadata":{"name":"x"},"spec":{"accessModes":["ReadWriteMany"],"resources":{"requests":{"storage":"1Gi"}}}}`)

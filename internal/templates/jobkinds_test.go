@@ -182,9 +182,9 @@ func TestQueueOfEveryKind(t *testing.T) {
 		{"kubeflow.org/v1 JAXJob", "{jaxReplicaSpecs: {Worker: {replicas: 1, template: " + strings.Replace(pod, "name: c", "name: jax", 1) + "}}}", "", "spec.jaxReplicaSpecs.Worker.template"},
 		{"kubeflow.org/v1 PaddleJob", "{paddleReplicaSpecs: {Worker: {replicas: 1, template: " + strings.Replace(pod, "name: c", "name: paddle", 1) + "}}}", "", "spec.paddleReplicaSpecs.Worker.template"},
 		{"ray.io/v1 RayService", "{rayClusterConfig: {headGroupSpec: {template: " + pod + "}}}", "", ""},
-		{"sparkoperator.k8s.io/v1beta2 SparkApplication", "{type: Scala, image: \"i:1\", driver: {}, executor: {}}", "", ""},
+		{"sparkoperator.k8s.io/v1beta2 SparkApplication", "{type: Scala, sparkVersion: 3.5.0, mainApplicationFile: a.jar, image: \"i:1\", driver: {}, executor: {}}", "", ""},
 		{"workspace.jupyter.org/v1alpha1 Workspace", "{displayName: d, image: \"i:1\"}", "", ""},
-		{"inference.sagemaker.aws.amazon.com/v1 JumpStartModel", "{server: {instanceType: ml.g5.xlarge}}", "", ""},
+		{"inference.sagemaker.aws.amazon.com/v1 JumpStartModel", "{model: {modelId: m}, server: {instanceType: ml.g5.xlarge}}", "", ""},
 		{"batch/v1 CronJob", "{schedule: \"1 * * * *\", jobTemplate: {metadata: {labels: {a: b}}, spec: {template: " + strings.Replace(pod, "spec: {", "spec: {restartPolicy: Never, ", 1) + "}}}", "spec.jobTemplate.", "spec.jobTemplate.spec.template"},
 	} {
 		version, kind, _ := strings.Cut(c.kind, " ")
@@ -239,9 +239,9 @@ func TestEFAWithoutAField(t *testing.T) {
 		kind, spec string
 		takes      bool
 	}{
-		{"SparkApplication", "{type: Scala, image: \"i:1\", driver: {}, executor: {instances: 2}}", false},
+		{"SparkApplication", "{type: Scala, sparkVersion: 3.5.0, mainApplicationFile: a.jar, image: \"i:1\", driver: {}, executor: {instances: 2}}", false},
 		{"Workspace", "{displayName: d, image: \"i:1\", resources: {requests: {cpu: 1}}}", true},
-		{"InferenceEndpointConfig", "{replicas: 2, worker: {image: \"i:1\", resources: {requests: {cpu: 1}}}}", true},
+		{"InferenceEndpointConfig", "{modelName: m, modelSourceConfig: {modelSourceType: s3}, replicas: 2, worker: {image: \"i:1\", modelInvocationPort: {containerPort: 80}, modelVolumeMount: {name: v}, resources: {requests: {cpu: 1}}}}", true},
 		{"TrainJob", "{runtimeRef: {name: r}, trainer: {numNodes: 2}}", true},
 		{"Job", "{template: {spec: {containers: [{name: c, image: \"i:1\"}]}}}", true},
 	} {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/json"
 
+	"github.com/hyperpod-cli/hyperpod/internal/jobrules"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/podrules"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/crd"
@@ -75,8 +76,9 @@ func wrongField(err error) *field.Path {
 }
 
 // validate checks what every API server checks for a kind: names, labels, annotations,
-// owner references, and the required fields of pods and jobs.
-func validate(r *resource, m map[string]any) error {
+// owner references, and the required fields of pods and jobs. changed: the object is new, or more than its metadata and status
+// changes; the definitions of job kinds and the webhooks of their operators are only about these.
+func validate(r *resource, m map[string]any, changed bool) error {
 	raw, err := store.Encode(m["metadata"])
 	if err != nil {
 		return err
@@ -105,7 +107,7 @@ func validate(r *resource, m map[string]any) error {
 	case "Deployment", "StatefulSet":
 		all = append(all, validateServing(m)...)
 	default:
-		all = append(all, validateJob(r, m)...)
+		all = append(all, validateJob(r, m, changed)...)
 	}
 	if len(all) == 0 {
 		return nil
@@ -123,14 +125,22 @@ func nameRule(r *resource) validation.ValidateNameFunc {
 	return validation.NameIsDNSSubdomain
 }
 
-// validateJob checks what the schemas of the job kinds require: the fields with the
+// validateJob checks what the definitions of the job kinds and the webhooks of their operators require, the fields with the
 // roles, and containers in every pod template.
-func validateJob(r *resource, m map[string]any) field.ErrorList {
+func validateJob(r *resource, m map[string]any, changed bool) field.ErrorList {
 	j, ok := kinds.JobFor(r.GroupVersion(), r.Kind)
 	if !ok {
 		return nil
 	}
 	var all field.ErrorList
+	if changed {
+		for _, fault := range jobrules.Refused(j, m, nil) {
+			all = append(all, fault.Error(nil))
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
 	for _, role := range j.Roles {
 		top := role.Path[:min(2, len(role.Path))] // spec.xReplicaSpecs
 		if r.Group == "kubeflow.org" && object.At(m, top...) == nil {

@@ -99,7 +99,7 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 	if err := mutate(st, c.res, m); err != nil {
 		return nil, err
 	}
-	if err := validate(c.res, m); err != nil {
+	if err := validate(c.res, m, true); err != nil {
 		return nil, err
 	}
 	if err := checkPolicy(c.Context(), st, c.res, nil, m); err != nil {
@@ -192,7 +192,7 @@ func (s *Server) replace(c *call, st *store.Store, old *store.Object, m map[stri
 	}
 	prune(m)
 	setDefaults(c.res, m)
-	if err := validate(c.res, m); err != nil {
+	if err := validate(c.res, m, c.sub == "" && !reflect.DeepEqual(content(m), content(old.Map()))); err != nil {
 		return nil, err
 	}
 	if err := immutable(c.res, old.Map(), m); err != nil {

@@ -121,7 +121,7 @@ func podReason(k kinds.Job, reason string) string {
 // defaultPod sets the defaults of the API server and of the kind's operator.
 func defaultPod(spec map[string]any, k kinds.Job) {
 	defaults := map[string]any{"dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler", "serviceAccountName": "default",
-		"terminationGracePeriodSeconds": int64(30), "enableServiceLinks": true, "securityContext": map[string]any{}, "priority": int64(0)}
+		"terminationGracePeriodSeconds": int64(30), "enableServiceLinks": true, "securityContext": map[string]any{}}
 	if spec["restartPolicy"] == nil {
 		if spec["restartPolicy"] = "Always"; k.Kind != "" {
 			spec["restartPolicy"] = cmp.Or(k.RestartPolicy, "OnFailure")

@@ -38,9 +38,12 @@ func CompleteRange(m map[string]any) {
 	}
 }
 
-// Default gives a pod's containers the values that the LimitRanges of its namespace set,
+// Default gives a pod the priority of its class, and its containers the values that the LimitRanges of its namespace set,
 // and requests equal to their limits.
 func Default(st *store.Store, namespace string, pod map[string]any) error {
+	if value, ok := priorityOf(st, object.Text(pod, "spec", "priorityClassName")); ok && object.At(pod, "spec", "priority") == nil && object.Map(pod, "spec") != nil {
+		object.Map(pod, "spec")["priority"] = value
+	}
 	Requests(object.Map(pod, "spec"))
 	var spec corev1.PodSpec
 	if err := decode(object.Map(pod, "spec"), &spec); err != nil {
@@ -97,8 +100,10 @@ func Check(st *store.Store, r kinds.Resource, m map[string]any) (string, error) 
 			return "", err
 		}
 		pods = append(pods, pod)
-		if why := noAccount(st, &pod); why != "" {
-			return why, nil
+		for _, lacks := range []func(*store.Store, *corev1.Pod) string{noPriority, noRuntime, noAccount} {
+			if why := lacks(st, &pod); why != "" {
+				return why, nil
+			}
 		}
 		ranges, err := all[corev1.LimitRange](st, kinds.LimitRange, namespace)
 		if err != nil {
@@ -372,6 +377,43 @@ func decode(m map[string]any, v any) error {
 		return err
 	}
 	return kjson.Unmarshal(raw, v)
+}
+
+// noRuntime returns why the API server refuses a pod whose runtime class does not exist, in the words of its RuntimeClass plugin; ""
+// if it exists.
+func noRuntime(st *store.Store, pod *corev1.Pod) string {
+	name := pod.Spec.RuntimeClassName
+	if name == nil || *name == "" || st.Get(kinds.RuntimeClass.FullName(), "", *name) != nil {
+		return ""
+	}
+	return fmt.Sprintf("pod rejected: RuntimeClass %q not found", *name)
+}
+
+// noPriority returns why the API server refuses a pod that names a priority class which does not exist, or whose priority is not the
+// one of its class, in the words of its Priority plugin; "" if it does not.
+func noPriority(st *store.Store, pod *corev1.Pod) string {
+	want, ok := priorityOf(st, pod.Spec.PriorityClassName)
+	switch p := pod.Spec.Priority; {
+	case !ok:
+		return fmt.Sprintf("no PriorityClass with name %s was found", pod.Spec.PriorityClassName)
+	case p != nil && int64(*p) != want:
+		return fmt.Sprintf("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", *p, want)
+	}
+	return ""
+}
+
+// priorityOf returns the priority of pods with a class, or with none, and whether the class exists. A sandbox without any class is the
+// one of a snapshot whose classes could not be read.
+func priorityOf(st *store.Store, class string) (value int64, ok bool) {
+	classes := st.List(kinds.PriorityClass.FullName(), "")
+	for _, o := range classes {
+		standard, _ := object.At(o.Map(), "globalDefault").(bool)
+		if class != "" && o.Name == class || class == "" && standard {
+			value, _ = object.Int(o.Map(), "value")
+			return value, true
+		}
+	}
+	return 0, class == "" || len(classes) == 0
 }
 
 // noAccount returns why the API server refuses a pod whose service account does not exist, in the

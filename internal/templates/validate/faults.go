@@ -40,9 +40,14 @@ func (f *Faults) look(o map[string]any) {
 }
 
 func (f *Faults) add(path string, err *errs.Error, unless ...string) {
-	if !slices.ContainsFunc(f.Found, func(g *Fault) bool { return g.Object == f.at && g.Path == path }) {
+	if !f.has(path) {
 		f.Found = append(f.Found, &Fault{f.at, path, unless, err})
 	}
+}
+
+// has reports a fault of a field of this object.
+func (f *Faults) has(path string) bool {
+	return slices.ContainsFunc(f.Found, func(g *Fault) bool { return g.Object == f.at && g.Path == path })
 }
 
 // Err returns the only fault, or an error that lists all of them; nil if there are none.

@@ -23,7 +23,7 @@ func (f *Faults) checkFields(o map[string]any, at string, pod map[string]any, in
 	}
 	options := podrules.Options{Volumes: podrules.ClaimVolumes(o), Open: manifest.Unfilled, Partial: inherits}
 	for _, fault := range podrules.Check(pod, options) {
-		if !compares(fault) { // checkResources has the words for them
+		if !compares(fault) && fault.Path[len(fault.Path)-1] != "nodeSelector" { // checkResources and checkPod have the words for them
 			f.refuse(at, fault)
 		}
 	}
@@ -98,7 +98,22 @@ func (f *Faults) refuse(at string, fault podrules.Fault) {
 	if fault.Type == field.ErrorTypeNotFound {
 		unless = append(unless, manifest.JoinPath(at, "volumes"), manifest.JoinPath(at, "resourceClaims"))
 	}
-	for _, step := range fault.Path {
+	if fault.Type == field.ErrorTypeRequired && f.has(fieldAt(at, fault.Path[:len(fault.Path)-1])) {
+		return // the fault above says that something is missing
+	}
+	at = fieldAt(at, fault.Path)
+	if n, steps := len(fault.Path), fault.Path; n > 2 && steps[n-1] == "replicas" && steps[0] == "spec" && fault.Type == field.ErrorTypeInvalid {
+		if count, ok := manifest.Count(fault.Value); ok {
+			f.add(at, errs.Usagef("invalid replicas %d of %v: %s", count, steps[n-2], fault.Detail), unless...)
+			return
+		}
+	}
+	f.add(at, errs.Usagef("%s %s", at, refusal(fault)), unless...)
+}
+
+// fieldAt returns the path that leads on from another one.
+func fieldAt(at string, steps []any) string {
+	for _, step := range steps {
 		switch s := step.(type) {
 		case string:
 			at = manifest.JoinPath(at, s)
@@ -106,7 +121,7 @@ func (f *Faults) refuse(at string, fault podrules.Fault) {
 			at = manifest.Location{Path: at}.Item(s).Path
 		}
 	}
-	f.add(at, errs.Usagef("%s %s", at, refusal(fault)), unless...)
+	return at
 }
 
 // reason shortens a reason of the API server. Those about names have an expression and examples.
@@ -116,6 +131,9 @@ func reason(detail string) string {
 		return "use lower-case letters, digits, - and ., with a letter or digit at both ends"
 	case strings.Contains(detail, "RFC 1123 label"):
 		return "use at most 63 lower-case letters, digits and -, with a letter or digit at both ends"
+	}
+	if strings.Contains(detail, "DNS-1035 label") {
+		return "use at most 63 lower-case letters, digits and -, with a letter first and a letter or digit last"
 	}
 	detail, _, _ = strings.Cut(detail, " (e.g.")
 	return strings.TrimSuffix(strings.ReplaceAll(detail, "`", ""), ",")
@@ -147,6 +165,9 @@ func refusal(fault podrules.Fault) string {
 	case fault.Type == field.ErrorTypeRequired:
 		return "is missing: " + detail
 	case fault.Type == field.ErrorTypeDuplicate:
+		if last, isKey := last.(string); isKey && !strings.HasSuffix(strings.ToLower(last), "name") {
+			return value + "this " + last + " is given twice"
+		}
 		return value + "this name is given twice"
 	case fault.Type == field.ErrorTypeNotFound:
 		if slices.Contains(fault.Path, any("volumeMounts")) {
@@ -154,7 +175,8 @@ func refusal(fault podrules.Fault) string {
 		}
 		return value + "the pod has no claim of this name"
 	case fault.Type == field.ErrorTypeNotSupported:
-		return value + "must be " + manifest.OrList(fault.Allowed)
+		found, _ := fault.Value.(string)
+		return value + "must be " + manifest.OrList(fault.Allowed) + manifest.DidYouMean(errs.Near(found, fault.Allowed))
 	case last == "selector" && strings.HasSuffix(detail, "not auto-generated"):
 		return "is invalid: not auto-generated; remove it, or set manualSelector: true"
 	case fault.Type == field.ErrorTypeForbidden:

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobrules"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
@@ -22,7 +23,24 @@ func (f *Faults) checkJob(j *jobobject.View) {
 	if err := checkName(j); err != nil {
 		f.add("metadata.name", err)
 	}
-	f.checkAllowed(j.Kind, j.Object)
+	f.checkRoles(j)
+	for _, fault := range append(jobrules.Refused(j.Kind, j.Object, manifest.Unfilled), jobrules.Failing(j.Kind, j.Object, manifest.Unfilled)...) {
+		f.refuse("", fault)
+	}
+	if j.Kind.Form != nil {
+		return
+	}
+	for _, r := range j.Roles() { // a role may be empty, unless a rule refuses it
+		if path := r.Row.Replicas; len(path) == 1 {
+			if n, ok := manifest.Count(r.Part[path[0]]); ok && n < 0 {
+				f.add(manifest.JoinPath(r.At, path[0]), errs.Usagef("invalid %s %d of %s: must be at least 0", path[0], n, r.Name))
+			}
+		}
+	}
+}
+
+// checkRoles validates what the description of the job's kind knows: the roles, their pods and how these restart.
+func (f *Faults) checkRoles(j *jobobject.View) {
 	if j.Kind.Refuse != nil && !otherWrapper(j) {
 		if at, why := j.Kind.Refuse(j.Object); why != "" {
 			f.add(at, refused(j.Object, at, why), Below)
@@ -39,19 +57,7 @@ func (f *Faults) checkJob(j *jobobject.View) {
 		f.add("spec", errs.Usagef("the %s has no pods", j.Kind.Kind), Below)
 		return
 	}
-	pods := 0
 	for _, r := range roles {
-		pods += r.Count()
-	}
-	for _, r := range roles {
-		// A role may be empty where another one has pods, unless the operator refuses it (Refuse). A group of Ray workers, or of a
-		// JobSet's jobs, may be empty, and so may the pods of a stopped Workspace. What serves may be scaled to nothing,
-		// and a batch Job without parallelism is paused.
-		if path := r.Row.Replicas; len(path) == 1 && len(r.Row.Times) == 0 && j.Kind.Form == nil {
-			if n, ok := manifest.Count(r.Part[path[0]]); ok && (n < 0 || n == 0 && pods <= 0 && !j.Kind.Serves && !j.Kind.Pauses) {
-				f.add(manifest.JoinPath(r.At, path[0]), errs.Usagef("invalid %s %d of %s: must be at least 1", path[0], n, r.Name))
-			}
-		}
 		f.checkRole(j, r)
 	}
 	f.checkResume(j, roles)
@@ -157,6 +163,9 @@ func checkName(j *jobobject.View) *errs.Error {
 	// a letter (DNS-1035).
 	if j.Kind.Services && name[0] >= '0' && name[0] <= '9' {
 		return errs.Usagef("invalid name %q of %s: must start with a letter", name, words.WithArticle(j.Kind.Kind))
+	}
+	if jobrules.ChecksNames(j.Kind) {
+		return nil
 	}
 	longest := ""
 	for _, r := range j.Roles() {
