@@ -152,7 +152,7 @@ func (e *Engine) reconcileDevices(ctx context.Context, w *kueue.Workload) bool {
 // countFailed is the condition that keeps a workload out of its queue after Kueue could not count its devices. Kueue
 // queues it without the condition once it can.
 func countFailed(c metav1.Condition) bool {
-	return c.Status == metav1.ConditionFalse && c.Type == kueue.WorkloadRequeued
+	return c.Status == metav1.ConditionFalse && c.Type == kueue.WorkloadRequeued && c.Reason == kueue.WorkloadInadmissible
 }
 
 // applyDeviceClass stores a device class, or forgets it (nil), and the resource that it provides by name.

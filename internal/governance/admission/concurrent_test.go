@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -313,18 +313,34 @@ func TestFamiliesOfSlices(t *testing.T) {
 	}
 }
 
-// TestFamiliesNotFollowed: Kueue itself does not settle two things, and claims were not compared.
+// TestFamiliesWithClaims: the devices of a claim template count for each variant, and a job whose devices Kueue cannot count
+// has variants that wait.
+func TestFamiliesWithClaims(t *testing.T) {
+	f := flavored(newFixture(), "spare").team("a", "", "8", offers("spare"), policy(kueue.ConcurrentAdmissionRetainFirstAdmission, ""))
+	f.add(&resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "gpu.example.com"}}, claimTemplate("a", "two", "gpu.example.com", 2))
+	f.add(f.job("a", "job-run", 3))
+	cfg := withDevices()
+	cfg.Gates = concurrentOn
+	asks := f.job("a", "job-x", 0, claims("two"), pods(3, 0))
+	e := f.engine(t, cfg)
+	run(t, e)
+	d := probe(t, e, asks)
+	if d.Outcome != Admitted || len(d.NotModelled) > 0 || d.PodSets[0].Flavors[string(gpu)] != "spare" || d.PodSets[0].Requests[0].Value != 6 {
+		t.Errorf("%s %s %v %v", d.Outcome, d.Reason, d.PodSets, d.NotModelled)
+	}
+	if d := probe(t, e, f.job("a", "job-y", 0, claims("nowhere"))); d.Reason != kueue.WorkloadQuotaReservedReasonMisconfigured || !d.BadClaims {
+		t.Errorf("%s %s", d.Outcome, d.Reason)
+	}
+	load(t, e, asks)
+	run(t, e)
+	if w := e.Workload("a", "job-x"); w.Status.Admission == nil || w.Status.Admission.PodSetAssignments[0].Flavors[gpu] != "spare" {
+		t.Errorf("%+v", w.Status.Admission)
+	}
+}
+
+// TestFamiliesNotFollowed: Kueue itself does not settle two things.
 func TestFamiliesNotFollowed(t *testing.T) {
 	ctx := context.Background()
-	t.Run("resource claims", func(t *testing.T) {
-		f := newFixture().team("a", "", "8", policy(kueue.ConcurrentAdmissionRetainFirstAdmission, ""))
-		asks := f.job("a", "job-x", 1, func(w *kueue.Workload) {
-			w.Spec.PodSets[0].Template.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr.To("one")}}
-		})
-		if d := probe(t, f.engine(t, Config{Gates: concurrentOn}), asks); !slices.Contains(d.NotModelled, NotModelledConcurrent) {
-			t.Errorf("%s %v", d.Outcome, d.NotModelled)
-		}
-	})
 	t.Run("other numbers of pods", func(t *testing.T) {
 		f := flavored(newFixture(), "spare").team("a", "", "8", offers("spare"), policy(kueue.ConcurrentAdmissionRetainFirstAdmission, ""))
 		asks := f.job("a", "job-x", 9)

@@ -161,6 +161,9 @@ type Decision struct {
 	// Preemptor is the workload ("namespace/name") that preempts others and that Kueue tries before any other of its
 	// BestEffortFIFO queue until those in Leaving have ended; empty if that does not keep the workload waiting.
 	Preemptor string
+	// Equivalent is the workload ("namespace/name") that Kueue put aside in the same BestEffortFIFO queue because it did not fit.
+	// Kueue tries neither before something changes, although this one would fit. It may be the workload itself. Otherwise empty.
+	Equivalent string
 	// BadClaims is true when Kueue does not queue the workload because it cannot count the
 	// devices of its resource claims.
 	BadClaims bool
@@ -214,9 +217,6 @@ func (e *Engine) unsureVariants(w *kueue.Workload, cq *kueue.ClusterQueue) bool 
 		return false
 	case !variantsOn():
 		return e.byUse == nil
-	}
-	if slices.ContainsFunc(w.Spec.PodSets, func(ps kueue.PodSet) bool { return len(ps.Template.Spec.ResourceClaims) > 0 }) {
-		return true // not compared with Kueue yet
 	}
 	// Kueue changes the numbers of pods of an elastic job, and not those of its variants.
 	p := e.parentOf(w)

@@ -90,6 +90,7 @@ func (e *Engine) Delete(ctx context.Context, obj client.Object) error {
 		return fmt.Errorf("the admission checker does not store %T", obj)
 	}
 	e.touch()
+	e.asFound = false
 	err := e.settleCohorts(ctx)
 	wake := sets.New[kueue.ClusterQueueReference]()
 	e.wakeAll(wake)

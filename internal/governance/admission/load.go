@@ -87,6 +87,7 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 	}
 	if workloads > 0 {
 		e.touch()
+		e.asFound = false
 	}
 	var errs []error
 	if err := e.gather(e.crowded(sorted[:workloads])); err != nil {

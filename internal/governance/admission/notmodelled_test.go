@@ -18,6 +18,49 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
+// TestPreemptsBeforeWorkers: this cluster decides about a job that has to preempt, and about admission checks before MultiKueue.
+func TestPreemptsBeforeWorkers(t *testing.T) {
+	active := []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue}}
+	remote := &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "remote"}, Spec: kueue.AdmissionCheckSpec{ControllerName: kueue.MultiKueueControllerName}, Status: kueue.AdmissionCheckStatus{Conditions: active}}
+	budget := &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "budget"}, Spec: kueue.AdmissionCheckSpec{ControllerName: "example.com/budget"}, Status: kueue.AdmissionCheckStatus{Conditions: active}}
+	for _, c := range []struct {
+		name    string
+		checks  []kueue.AdmissionCheckReference
+		leaving bool
+		outcome Outcome
+		reason  string
+		targets int
+		unknown []string
+	}{
+		{"MultiKueue", []kueue.AdmissionCheckReference{"remote"}, false, AdmittedByPreempting, kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads, 1, []string{NotModelledMultiKueue}},
+		{"and another check", []kueue.AdmissionCheckReference{"remote", "budget"}, false, Waits, kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks, 1, nil},
+		{"another check", []kueue.AdmissionCheckReference{"budget"}, false, AdmittedByPreempting, kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads, 1, nil},
+		{"MultiKueue, pods that end", []kueue.AdmissionCheckReference{"remote"}, true, Waits, kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads, 0, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFixture().add(remote, budget).team("a", "", "8", preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyNever), func(q *kueue.ClusterQueue) {
+				q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{}
+				for _, name := range c.checks {
+					q.Spec.AdmissionChecksStrategy.AdmissionChecks = append(q.Spec.AdmissionChecksStrategy.AdmissionChecks, kueue.AdmissionCheckStrategyRule{Name: name})
+				}
+			})
+			low := f.job("a", "low", 6, running)
+			for _, name := range c.checks {
+				low.Status.AdmissionChecks = append(low.Status.AdmissionChecks, kueue.AdmissionCheckState{Name: name, State: kueue.CheckStateReady})
+			}
+			if c.leaving {
+				leaving(low)
+			}
+			e := f.add(low).engine(t, Config{})
+			e.KeepEvictions()
+			d := probe(t, e, f.job("a", "new", 4, prio(5)))
+			if d.Outcome != c.outcome || d.Reason != c.reason || len(d.Preempts) != c.targets || !slices.Equal(d.NotModelled, c.unknown) {
+				t.Errorf("%s %s %q, preempts %v, not modelled %v", d.Outcome, d.Reason, d.Message, d.Preempts, d.NotModelled)
+			}
+		})
+	}
+}
+
 // What is not modelled is named, never guessed about in silence.
 func TestNotModelled(t *testing.T) {
 	check := &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "remote"}, Spec: kueue.AdmissionCheckSpec{ControllerName: kueue.MultiKueueControllerName},

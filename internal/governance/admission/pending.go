@@ -67,7 +67,7 @@ func (e *Engine) whyPending(w *kueue.Workload) (reason, message string) {
 		return kueue.WorkloadQuotaReservedReasonPendingEvaluation, "Waiting for the back-off to end at " + w.Status.RequeueState.RequeueAt.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	if r, ok := e.queues.GetNoFitReason(w); ok {
-		return r, "Bypassed scheduling evaluation because an equivalent workload recently failed"
+		return r, bypassed
 	}
 	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadQuotaReserved); c != nil && c.Status == metav1.ConditionFalse {
 		return cmp.Or(c.Reason, kueue.WorkloadQuotaReservedReasonPendingEvaluation), c.Message

@@ -226,7 +226,6 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 		}
 	case preempting:
 		d.Outcome = AdmittedByPreempting
-		decides = slices.DeleteFunc(slices.Clone(d.Checks), func(name string) bool { return !e.remote(name) }) // it does not wait for the others
 		var more []*preemption.Target
 		for _, t := range own.targets {
 			if workloadevict.IsEvicted(t.WorkloadInfo.Obj) {
@@ -237,8 +236,13 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 		}
 		d.Leaving = e.nameAll(d.Leaving)
 		slices.Sort(d.Leaving)
-		if d.Preempts = e.preemptions(more); len(more) == 0 {
-			d.Outcome = Waits
+		switch d.Preempts = e.preemptions(more); {
+		case len(more) == 0:
+			d.Outcome, decides = Waits, nil // until their pods have ended
+		case slices.ContainsFunc(d.Checks, e.remote) && len(d.Checks) > 1:
+			// Kueue sends it to worker clusters after the others have passed.
+			d.Outcome, d.Reason = Waits, kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks
+			d.Message = "it would preempt other jobs to reserve its quota; then it waits for admission checks: " + strings.Join(d.Checks, ", ")
 		}
 	case migrating:
 		d.Outcome = AdmittedByPreempting
@@ -266,6 +270,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 	if d.Outcome == Never {
 		return d, own, nil
 	}
+	d = e.besideEquivalent(ctx, w, cqName, own, d)
 	d, err = e.behindPreemptor(ctx, w, cqName, d)
 	return d, own, err
 }

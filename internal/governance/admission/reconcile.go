@@ -31,6 +31,12 @@ func (e *Engine) reconcile(ctx context.Context, key workload.Reference) {
 		if !workloadevict.IsEvicted(w) || workload.HasQuotaReservation(w) || w.Status.RequeueState != nil {
 			c := e.writable(key)
 			c.Status.RequeueState = nil
+			if !workloadevict.IsEvicted(w) && e.needsDevices(w) && e.devicesOf(ctx, w).refused.reason == "" {
+				// Kueue counts its devices first, which removes these.
+				c.Status.Conditions = slices.DeleteFunc(c.Status.Conditions, func(c metav1.Condition) bool {
+					return c.Status == metav1.ConditionFalse && (c.Type == kueue.WorkloadQuotaReserved || c.Type == kueue.WorkloadRequeued)
+				})
+			}
 			e.evict(c, kueue.WorkloadDeactivated, "The workload is deactivated", "")
 		}
 		return

@@ -29,6 +29,7 @@ func (e *Engine) Run(ctx context.Context, maxCycles int) (t Timeline, err error)
 		maxCycles = defaultMaxCycles
 	}
 	e.touch()
+	e.asFound = false
 	err = guard("scheduling", func() error { return e.run(ctx, maxCycles, &t) })
 	return t, err
 }

@@ -117,6 +117,7 @@ func (e *Engine) behindPreemptor(ctx context.Context, w *kueue.Workload, cq kueu
 		return s.decision, nil // another variant of the same job
 	}
 	d.Outcome, d.Reason, d.Message = Waits, kueue.WorkloadQuotaReservedReasonPendingEvaluation, ""
+	d.Equivalent = ""
 	d.Preemptor, d.Leaving = string(e.named(workload.Key(p))), s.decision.Leaving
 	d.Borrowed, d.Preempts, d.NotReady = nil, nil, nil
 	return d, nil

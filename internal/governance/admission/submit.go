@@ -65,6 +65,9 @@ func (e *Engine) submitOnce(ctx context.Context, key workload.Reference) (preemp
 		return false, nil
 	}
 	name := e.store.queueOf(w).Spec.ClusterQueue
+	if e.equivalent(ctx, w, name) != nil {
+		return false, nil
+	}
 	if _, first := e.ahead(w, name); first > 0 && e.store.cqs[string(name)].Spec.QueueingStrategy == kueue.StrictFIFO {
 		return false, nil
 	}

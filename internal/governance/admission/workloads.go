@@ -183,6 +183,7 @@ func (e *Engine) everQueued(w *kueue.Workload) bool {
 
 // wake requests that the waiting workloads of the whole cohort tree are tried again.
 func (e *Engine) wake(cq kueue.ClusterQueueReference) {
+	e.asFound = false
 	qcache.NotifyRetryInadmissible(e.queues, sets.New(cq))
 }
 
@@ -201,6 +202,11 @@ func (e *Engine) push(ctx context.Context, w *kueue.Workload) {
 		} else {
 			rs.RequeueAt = nil
 		}
+	}
+	if e.needsDevices(c) { // Kueue queues it as if it was never kept out of its queue
+		c.Status.Conditions = slices.DeleteFunc(c.Status.Conditions, func(c metav1.Condition) bool {
+			return c.Status == metav1.ConditionFalse && c.Type == kueue.WorkloadRequeued
+		})
 	}
 	_ = e.queues.AddOrUpdateWorkload(e.log, c, d.counts...) // missing queues are reconcile's subject
 	e.knows(workload.Key(w), w, len(d.counts) > 0)

@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
@@ -205,6 +208,34 @@ func TestBehindPreemptor(t *testing.T) {
 	if page := verdict.Text(v, 0, hours); verdict.Reason(v) != want || strings.Count(page, want) != 1 || v.Quota.Ahead != 1 ||
 		v.ETA == nil || !v.ETA.Known() || verdict.Brief(v, hours) != "waits: "+want {
 		t.Errorf("%+v\n%+v\n%s\n%s", v.Quota, v.ETA, verdict.Brief(v, hours), page)
+	}
+}
+
+// TestPutAside: the texts about a job that fits, and that Kueue does not try because it put an equivalent one aside.
+func TestPutAside(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(""), fixture.Node("n1", "a100", 8, ""), fixture.Node("n2", "a100", 8, ""))
+	s.Add(fixture.Team("t", "", 8, "", "")...)
+	job := fixture.Job("old", 1, 1, "").(json.RawMessage)
+	wl, err := admission.WorkloadFor(t.Context(), job, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wl.Namespace = "t"
+	wl.TypeMeta = metav1.TypeMeta{APIVersion: "kueue.x-k8s.io/v1beta2", Kind: "Workload"}
+	wl.Status.Conditions = []metav1.Condition{{Type: "QuotaReserved", Status: "False", Reason: "Pending", Message: "couldn't assign flavors to pod set worker: insufficient unused quota"}}
+	data, err := json.Marshal(wl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Add(json.RawMessage(data))
+	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("new", 1, 1, "")), Namespace: "t", Remedies: true})
+	want := "it requests the same as t/old, which Kueue found not to fit: Kueue tries both when jobs end or quotas change"
+	if verdict.Reason(v) != want || v.Verdict != check.Waits || v.Detail != check.LikePutAside {
+		t.Errorf("%s %s %s\n%s", v.Verdict, v.Reason, v.Detail, verdict.Text(v, 0, hours))
+	}
+	v = ask(t, checker(t, s), check.Request{Object: object(t, job), Namespace: "t", Workload: wl, Remedies: true})
+	if v.Detail != check.PutAside || verdict.Reason(v) != "Kueue found that it does not fit, and tries it again when jobs end or quotas change" {
+		t.Errorf("%s %s %s\n%s", v.Verdict, v.Reason, v.Detail, verdict.Text(v, 0, hours))
 	}
 }
 

@@ -59,6 +59,8 @@ const (
 	ExceedsCohort        = "ExceedsCohort"
 	BehindOthers         = "BehindOthers"
 	BehindPreemptor      = "BehindPreemptor"
+	PutAside             = "PutAside"
+	LikePutAside         = "LikePutAside"
 	QuotaLowered         = "QuotaLoweredBelowUse"
 	QuotaInUse           = "QuotaInUse"
 	ServerRefuses        = "ServerRefuses"

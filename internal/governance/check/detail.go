@@ -15,8 +15,13 @@ import (
 func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) string {
 	lq := c.In.LocalQueue(wl.Namespace, string(wl.Spec.QueueName))
 	cq := c.In.ClusterQueue(v.Job.ClusterQueue)
-	if d.Preemptor != "" {
+	switch {
+	case d.Preemptor != "":
 		return BehindPreemptor
+	case d.Equivalent == wl.Namespace+"/"+wl.Name:
+		return PutAside
+	case d.Equivalent != "":
+		return LikePutAside
 	}
 	switch d.Reason {
 	case kueue.WorkloadQuotaReservedReasonMisconfigured:

@@ -18,6 +18,9 @@ func (c *Checker) estimate(ctx context.Context, r *Request, wl *kueue.Workload, 
 	if v.Verdict != Waits || !v.Complete || v.Quota.Status != StatusFailed || r.Assume == 0 && len(c.In.Workloads) > estimatable {
 		return nil
 	}
+	if v.Detail == PutAside || v.Detail == LikePutAside {
+		return nil // it starts after the next change of the cluster, whatever that is
+	}
 	now := c.In.Taken
 	o := forecast.Options{Now: now, Assume: r.Assume}
 	if r.Deadlines != nil {

@@ -254,6 +254,20 @@ func TestNotModelled(t *testing.T) {
 	}
 }
 
+// TestPreemptsBeforeChecks: a job that preempts others, and then waits for a check before MultiKueue's, is known to wait.
+func TestPreemptsBeforeChecks(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Node("n1", "a100", 8, ""), fixture.Rules(""), fixture.Class("low", 1), fixture.Class("high", 9))
+	for name, controller := range map[string]string{"remote": "kueue.x-k8s.io/multikueue", "budget": "example.com/budget"} {
+		s.Add(json.RawMessage(fmt.Sprintf(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"AdmissionCheck","metadata":{"name":%q},"spec":{"controllerName":%q},"status":{"conditions":[{"type":"Active","status":"True","reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`, name, controller)))
+	}
+	s.Add(fixture.Team("t", "", 8, "", `"preemption":{"withinClusterQueue":"LowerPriority"},"admissionChecksStrategy":{"admissionChecks":[{"name":"remote"},{"name":"budget"}]}`)...)
+	s.Add(fixture.Work("t", "other", 8, 1, time.Hour, true))
+	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, "", "kueue.x-k8s.io/priority-class", "high")), Namespace: "t", Remedies: true})
+	if v.Verdict != check.Waits || v.Reason != "UnsatisfiedAdmissionChecks" || len(v.Quota.Preempts) != 1 || !strings.Contains(v.Summary, "budget, remote") {
+		t.Errorf("%s %s, preempts %v\n%s", v.Verdict, v.Reason, v.Quota.Preempts, verdict.Text(v, 0, hours))
+	}
+}
+
 // TestWorkersRefuse: a job of a kind that MultiKueue cannot send never runs, whether it waits for quota or not.
 func TestWorkersRefuse(t *testing.T) {
 	multi := json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"AdmissionCheck","metadata":{"name":"remote"},"spec":{"controllerName":"kueue.x-k8s.io/multikueue"},"status":{"conditions":[{"type":"Active","status":"True","reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)

@@ -58,8 +58,10 @@ func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workl
 		head := c.Engine.Pending(d.ClusterQueue)[0]
 		q.Head = head.Namespace + "/" + c.In.JobName(head.Namespace, head.Name)
 	}
-	if ns, name, found := strings.Cut(d.Preemptor, "/"); found {
-		q.Head = ns + "/" + c.In.JobName(ns, name)
+	for _, first := range []string{d.Equivalent, d.Preemptor} {
+		if ns, name, found := strings.Cut(first, "/"); found {
+			q.Head = ns + "/" + c.In.JobName(ns, name)
+		}
 	}
 	for _, key := range d.Leaving {
 		ns, name, _ := strings.Cut(key, "/")

@@ -46,6 +46,7 @@ func New(ctx context.Context, in *inputs.Inputs) (*Checker, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.AsFound()
 	e.Prepare(ctx)
 	used := in.Usage()
 	return &Checker{In: in, Engine: e, Notes: notes, Tree: in.Quota(used), rules: in.Rules(), used: used}, nil

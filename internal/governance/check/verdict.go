@@ -272,7 +272,7 @@ type Quota struct {
 	// Ahead is the number of pending jobs of the ClusterQueue that come first.
 	Ahead int
 	// Head ("namespace/job") is the job that Kueue tries before this one: the head of a StrictFIFO queue (Detail
-	// BehindOthers), or a job that preempts (BehindPreemptor).
+	// BehindOthers), a job that preempts (BehindPreemptor), or an equivalent one that Kueue put aside (LikePutAside).
 	Head string `json:"-"`
 	// Tie reports that Kueue can decide either way between equal shares.
 	Tie bool `json:",omitempty"`

@@ -212,7 +212,11 @@ func (w World) present(ctx context.Context, o Options) (*admission.Engine, error
 	if w.Now != nil {
 		return w.Now, nil
 	}
-	return w.engine(ctx, func() time.Time { return o.Now }, nil)
+	e, err := w.engine(ctx, func() time.Time { return o.Now }, nil)
+	if err == nil {
+		e.AsFound()
+	}
+	return e, err
 }
 
 // engine makes an engine of the objects of the world that keep accepts; nil accepts

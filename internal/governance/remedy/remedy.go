@@ -311,6 +311,7 @@ func (f *finder) jobsEnd(ctx context.Context) {
 // without asks about the cluster without the ended jobs, after the workloads ahead
 // have taken their part, and restores the engine.
 func (f *finder) without(ctx context.Context, ended []Holder) (admission.Decision, bool) {
+	defer f.Engine.Changing()()
 	var back []client.Object
 	for _, h := range ended {
 		if f.In.Workload(h.Namespace, h.Workload) == nil {

@@ -187,6 +187,10 @@ func detailText(v *check.Verdict, detail string) string {
 			evicted = words.Some(v.Quota.WaitsForEvicted, namedTargets)
 		}
 		return "Kueue tries no other job of " + team + " while " + v.Quota.Head + " preempts " + evicted
+	case check.PutAside:
+		return "Kueue found that it does not fit, and tries it again when jobs end or quotas change"
+	case check.LikePutAside:
+		return "it requests the same as " + v.Quota.Head + ", which Kueue found not to fit: Kueue tries both when jobs end or quotas change"
 	case check.NoQueueLabel:
 		return v.Quota.Message
 	case check.ExceedsNominal, check.ExceedsBorrowing, check.ExceedsCohort:

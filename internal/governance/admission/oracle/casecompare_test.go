@@ -394,6 +394,9 @@ func verdictFor(e *admission.Engine, w *kueue.Workload) string {
 	if len(d.Leaving) > 0 && d.Preemptor == "" && d.Outcome == admission.Waits {
 		return fmt.Sprint(admission.AdmittedByPreempting, targets, d.NotModelled)
 	}
+	if d.Reason == kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks && len(targets) > 0 {
+		return fmt.Sprint(admission.AdmittedByPreempting, targets, d.NotModelled)
+	}
 	if d.Reason == kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks { // it gets its quota
 		return fmt.Sprint(admission.Admitted, targets, d.NotModelled)
 	}

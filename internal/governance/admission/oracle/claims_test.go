@@ -82,10 +82,14 @@ func claims(w *kueue.Workload) bool {
 
 // newWorkloads is Kueue's workload controller, which counts the devices of a pending workload and queues it.
 func (r *real) newWorkloads(store *expectations.Store) {
-	mapper := dra.NewResourceMapper()
-	must(mapper.PopulateFromConfiguration(deviceClasses))
-	r.workloads = core.NewWorkloadReconciler(r.api, r.queues, r.cache, noEvents{}, core.WithDRAMapper(mapper), core.WithDRABackedResources(r.backed),
+	r.workloads = core.NewWorkloadReconciler(r.api, r.queues, r.cache, noEvents{}, core.WithDRAMapper(deviceMapper()), core.WithDRABackedResources(r.backed),
 		core.WithResourceSliceAPIAvailable(true), core.WithPreemptionExpectations(store))
+}
+
+func deviceMapper() *dra.ResourceMapper {
+	m := dra.NewResourceMapper()
+	must(m.PopulateFromConfiguration(deviceClasses))
+	return m
 }
 
 // enqueue queues a pending workload as Kueue does: one with devices in its controller.
@@ -93,13 +97,14 @@ func (r *real) enqueue(w *kueue.Workload) error {
 	if !r.counts(w) {
 		return r.queues.AddOrUpdateWorkload(r.log, r.adjusted(w))
 	}
+	patched := r.api.patched
 	// The controller reports a template that does not exist, so that it is tried again.
 	_, _ = r.workloads.Reconcile(r.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w)})
-	r.api.patched = nil
+	r.api.patched = patched
 	return nil
 }
 
 // counts reports that the controller counts the devices of a workload before it queues it.
 func (r *real) counts(w *kueue.Workload) bool {
-	return r.workloads != nil && dra.NeedsDRAReconcile(w, r.backed)
+	return (r.workloads != nil || r.families != nil) && w != nil && dra.NeedsDRAReconcile(w, r.backed)
 }

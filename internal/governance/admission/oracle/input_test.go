@@ -110,7 +110,8 @@ func newInput(seed int, full bool) *input {
 		in.gates = map[string]bool{"MultiKueueOrchestratedPreemption": true}
 	}
 	in.leaving = seed%3 == 2 && !in.tas && !in.checks && in.transformations == nil && in.byUse == nil && in.gates == nil && !in.concurrent && in.undeclared == config.QuotaCheckBlockUndeclared
-	in.claims = seed%2 == 1 && !in.concurrent && !in.checks && in.gates == nil && in.undeclared == config.QuotaCheckBlockUndeclared && (in.leaving || in.elastic)
+	in.claims = seed%2 == 1 && !in.checks && in.gates == nil && in.undeclared == config.QuotaCheckBlockUndeclared &&
+		(in.leaving || in.elastic && !in.concurrent || in.concurrent && seed%3 == 2)
 	list := in.generate(r)
 	if in.leaving {
 		leave(r, list)
