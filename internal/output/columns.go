@@ -25,12 +25,12 @@ const absent = "<none>"
 type Lister interface{ List() any }
 
 // parseCustomColumns parses "TITLE:PATH,TITLE:PATH". Commas within brackets,
-// braces and quotes do not separate.
+// braces and quotes do not separate. As in kubectl, blanks belong to the title, and an empty path finds nothing.
 func parseCustomColumns(spec string) ([]customColumn, error) {
 	var out []customColumn
 	for _, part := range splitOutside(spec, ',') {
 		title, path, ok := strings.Cut(part, ":")
-		if !ok || strings.TrimSpace(title) == "" || strings.TrimSpace(path) == "" {
+		if !ok {
 			return nil, errs.Usagef("custom-columns: %q is not TITLE:PATH", part).Suggest(example(CustomColumns))
 		}
 		c, err := newColumn(title, path)
@@ -67,8 +67,24 @@ func parseCustomColumnsFile(text string) ([]customColumn, error) {
 }
 
 func newColumn(title, path string) (customColumn, error) {
-	p, err := parseJSONPath(strings.TrimSpace(path))
-	return customColumn{strings.TrimSpace(title), p}, err
+	p, err := parsePath(path, columnPath(path))
+	return customColumn{title, p}, err
+}
+
+// columnPath returns the template for the path of a column. kubectl reads "x", ".x", "{x}" and "{.x}" as "{.x}", an empty
+// path as no template, and refuses everything else. This tool also reads other templates, and paths that start at the root.
+func columnPath(path string) string {
+	inner, open := strings.CutPrefix(path, "{")
+	inner, closed := strings.CutSuffix(inner, "}")
+	switch {
+	case path == "", inner == "", open != closed, strings.ContainsAny(inner, "{}"):
+		return path
+	case strings.ContainsAny(inner[:1], "[$@"):
+		return "{" + inner + "}"
+	case len(inner) > 1:
+		inner = strings.TrimPrefix(inner, ".")
+	}
+	return "{." + inner + "}"
 }
 
 // splitOutside splits s at separators that are not within quotes or brackets.

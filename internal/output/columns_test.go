@@ -61,3 +61,36 @@ func TestRowsOfDocuments(t *testing.T) {
 		t.Errorf("several: %q %v", b.Out, err)
 	}
 }
+
+// Each column as kubectl 1.35 prints it for such an object.
+func TestColumnsLikeKubectl(t *testing.T) {
+	object := map[string]any{"kind": "Pod", "metadata": map[string]any{"name": "default"}}
+	for spec, want := range map[string]string{
+		"A:":                    "A\n<none>\n",
+		"A: ":                   "A\n<none>\n",
+		" A:":                   " A\n<none>\n",
+		":":                     "\n<none>\n",
+		":.metadata.name":       "\ndefault\n",
+		"A:,B:.metadata.name":   "A        B\n<none>   default\n",
+		"A:kind, B:{.kind}":     "A      B\nPod   Pod\n",
+		"A:{kind}":              "A\nPod\n",
+		" A : .metadata.name ":  " A \n<none>\n",
+		"A:.metadata.name ":     "A\ndefault\n",
+		"A:{.metadata['name']}": "A\ndefault\n",
+	} {
+		f, err := ParseFormat("custom-columns="+spec, false)
+		if err != nil {
+			t.Errorf("%q: %v", spec, err)
+			continue
+		}
+		s, b := Test()
+		if err := Print(s, f, object, nil, nil); err != nil || b.Out.String() != want {
+			t.Errorf("%q: %q, want %q (%v)", spec, b.Out, want, err)
+		}
+	}
+	for _, spec := range []string{"A", "A:.kind,", `A:" "`} {
+		if _, err := ParseFormat("custom-columns="+spec, false); err == nil {
+			t.Errorf("%q is accepted", spec)
+		}
+	}
+}

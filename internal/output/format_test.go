@@ -42,7 +42,6 @@ func TestParseFormatErrors(t *testing.T) {
 		"custom-columns":         {"needs an argument"},
 		"custom-columns=NAME":    {`"NAME" is not TITLE:PATH`},
 		"custom-columns=A:.a,":   {`"" is not TITLE:PATH`},
-		"custom-columns=A:":      {`"A:" is not TITLE:PATH`},
 		"custom-columns=A:{.a[}": {"cannot be understood"},
 		"custom-columns-file":    {"needs an argument", "-o custom-columns-file=FILE"},
 	} {

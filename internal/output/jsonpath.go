@@ -19,8 +19,11 @@ type jsonPath struct{ text string }
 
 // parseJSONPath parses a template like kubectl. A text without braces is a path: ".a.b" and "a.b" mean
 // "{.a.b}".
-func parseJSONPath(text string) (*jsonPath, error) {
-	p := &jsonPath{relaxed(text)}
+func parseJSONPath(text string) (*jsonPath, error) { return parsePath(text, relaxed(text)) }
+
+// parsePath parses a template; text is what the user typed.
+func parsePath(text, template string) (*jsonPath, error) {
+	p := &jsonPath{template}
 	if _, err := p.parser(); err != nil {
 		e := errs.Usagef("the jsonpath template %q cannot be understood", text)
 		e.Why, e.Cause = reason(err), err
