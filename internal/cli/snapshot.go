@@ -22,8 +22,11 @@ func refuseSnapshot(f *factory.Factory, cmd *cobra.Command, args []string) error
 		return err
 	}
 	what := strings.TrimPrefix(cmd.CommandPath(), "hyperpod ")
-	if watches(cmd) {
+	switch {
+	case watches(cmd):
 		what += " --watch"
+	case what == "mcp":
+		what += " --allow"
 	}
 	if instead.Kind == errs.RunCommand {
 		instead = instead.WithArgs(about(cmd, args)...)
@@ -46,6 +49,8 @@ func beyondFile(cmd *cobra.Command) (why string, instead errs.Suggestion) {
 		return "a snapshot does not change", errs.Run("report").WithNote("reports about the snapshot")
 	case path == "wait-job":
 		return "jobs in a snapshot do not progress", errs.Run("explain-job").WithNote("why the job waited")
+	case path == "mcp" && value(cmd, "allow") != "[]":
+		return unchanged, errs.Run("mcp").WithNote("without --allow: the tools that read")
 	case path == "exec", path == "port-forward", path == "copy-file":
 		return "a snapshot has no running pods", errs.Run("list-pods").WithNote("the pods in the snapshot")
 	case path == "get-log":

@@ -355,12 +355,17 @@ func Templates(ctx context.Context, f *Factory) ([]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionDeadline/2)
 	defer cancel()
+	team, err := TeamTemplates(ctx, f)
+	return append(out, team...), err
+}
+
+// TeamTemplates completes the names of the team's templates.
+func TeamTemplates(ctx context.Context, f *Factory) ([]string, error) {
 	ns, err := namespaceFor(ctx, f)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	team, err := list(ctx, f, kinds.ConfigMap, ns, kinds.TemplateLabel)
-	return append(out, team...), err
+	return list(ctx, f, kinds.ConfigMap, ns, kinds.TemplateLabel)
 }
 
 // InstanceTypes completes the names of instance types.
