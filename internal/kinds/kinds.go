@@ -211,6 +211,11 @@ const (
 	SweepLabel           = OwnPrefix + "sweep"
 	SweepParameterPrefix = OwnPrefix + "sweep."
 	SweepAnnotation      = OwnPrefix + "sweep-parameters"
+	// AssumedAnnotation marks a namespace in a file without namespaces: only its name is known.
+	AssumedAnnotation = OwnPrefix + "assumed"
 	// DurationAnnotation says how long a job runs in a sandbox (a Go duration).
 	DurationAnnotation = OwnPrefix + "sandbox-duration"
 )
+
+// Assumed reports whether only the name of the namespace with these annotations is known.
+func Assumed(annotations map[string]string) bool { return annotations[AssumedAnnotation] != "" }

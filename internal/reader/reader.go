@@ -207,6 +207,9 @@ func (r *Reader) Record(of kinds.Resource, namespace, verb string, err error) Mi
 	return m
 }
 
+// Add records something that is missing although no read failed.
+func (r *Reader) Add(m Missing) { r.record(m) }
+
 func (r *Reader) record(m Missing) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -264,8 +264,9 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 	if len(p.raw[kinds.Namespace.FullName()]) == 0 {
 		for _, ns := range slices.Sorted(maps.Keys(p.namespaces)) {
 			_ = p.add(kinds.Namespace, map[string]any{"apiVersion": "v1", "kind": "Namespace",
-				"metadata": map[string]any{"name": ns, "creationTimestamp": object.Stamp(now), "labels": map[string]any{"kubernetes.io/metadata.name": ns}},
-				"status":   map[string]any{"phase": "Active"}})
+				"metadata": map[string]any{"name": ns, "creationTimestamp": object.Stamp(now), "labels": map[string]any{"kubernetes.io/metadata.name": ns},
+					"annotations": map[string]any{kinds.AssumedAnnotation: "true"}},
+				"status": map[string]any{"phase": "Active"}})
 		}
 	}
 	info := Info{Kind: fileKind, Format: fileFormat, Taken: now, KueueAPI: p.api, ResourceVersion: 1}

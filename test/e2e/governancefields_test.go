@@ -42,9 +42,13 @@ func TestGovernanceFields(t *testing.T) {
 	// Another manager owns a field of the file.
 	kubectl(`{"apiVersion":"kueue.x-k8s.io/v1beta1","kind":"ClusterQueue","metadata":{"name":"`+queue+`"},"spec":{"fairSharing":{"weight":"77"}}}`,
 		"apply", "--server-side", "--field-manager=terraform", "--force-conflicts", "-f", "-")
-	p := admin.run("governance", "apply", "-f", file, "--yes", "--backup", "none")
+	p := admin.run("governance", "plan", "-f", file, "-o", "table")
+	if !strings.Contains(p.stdout, "terraform owns fields that this changes: ClusterQueue "+queue+" (apply --force-fields takes them over)") {
+		t.Errorf("exit code %d\n%s%s", p.code, p.stdout, p.stderr)
+	}
+	p = admin.run("governance", "apply", "-f", file, "--yes", "--backup", "none")
 	if p.code != 1 || !strings.Contains(p.stderr, "another manager owns fields that this changes") || !strings.Contains(p.stderr, `spec.fairSharing.weight:  conflict with "terraform"`) ||
-		!strings.Contains(p.stderr, "--force-fields") || strings.Contains(p.stdout, "Changed") {
+		!strings.Contains(p.stderr, "hyperpod governance apply -f "+file+" --backup none --yes --force-fields") || strings.Contains(p.stdout, "Changed") {
 		t.Errorf("exit code %d\n%s%s", p.code, p.stdout, p.stderr)
 	}
 	if got := kubectl("", "get", "clusterqueue", queue, "-o", "jsonpath={.spec.fairSharing.weight}"); got != "77" {

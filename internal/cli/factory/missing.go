@@ -13,7 +13,10 @@ import (
 
 // Missing reports on stderr what a list lacks: kinds that you have no permission to list, kinds that a snapshot does not
 // have. It does not report kinds that the cluster does not serve, and leaves failures to Failures.
-func (f *Factory) Missing(missing []state.Missing) {
+func (f *Factory) Missing(missing []state.Missing) { f.MissingOf("list", missing) }
+
+// MissingOf is Missing for a result that is not a list: what names it.
+func (f *Factory) MissingOf(what string, missing []state.Missing) {
 	l := sortMissing(missing)
 	var names, where []string
 	everywhere := false
@@ -31,7 +34,7 @@ func (f *Factory) Missing(missing []state.Missing) {
 		f.Notef("note: only your namespaces are shown: no permission to list in all namespaces")
 	}
 	if len(l.file) > 0 {
-		f.Notef("note: the list is incomplete: the file has %s", l.file)
+		f.Notef("note: the %s is incomplete: the file has %s", what, l.file)
 	}
 	if len(names) > 0 {
 		text := "note: " + NameSet(names) + " are hidden: no permission to list them"

@@ -55,6 +55,11 @@ func TestMissing(t *testing.T) {
 				t.Errorf("Missing:\n%swant\n%s", got, c.rows)
 			}
 			b.Err.Reset()
+			f.MissingOf("plan", c.missing)
+			if got, want := b.Err.String(), strings.ReplaceAll(c.rows, "the list is", "the plan is"); got != want {
+				t.Errorf("MissingOf:\n%swant\n%s", got, want)
+			}
+			b.Err.Reset()
 			f.MissingFigures(c.missing)
 			if got := b.Err.String(); got != c.figures {
 				t.Errorf("MissingFigures:\n%swant\n%s", got, c.figures)

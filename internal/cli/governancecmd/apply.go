@@ -147,6 +147,7 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 	if err := foresee(ctx, p, in); err != nil {
 		return err
 	}
+	apply.SetOwners(ctx, cluster.Client, p.Operations)
 	if err := o.show(p); err != nil {
 		return err
 	}
@@ -274,7 +275,7 @@ func (o *ApplyOptions) failed(ctx context.Context, r plan.Request, err error, ch
 		e = factory.Interrupted("the cluster may still make the change of " + nameOf(fail.Operation))
 	}
 	if kube.IsOwned(fail.Err) && !o.ForceFields {
-		e.Suggest(errs.Option("--force-fields").WithNote("takes over the fields"))
+		e.Suggest(o.forced(r))
 	}
 	if check {
 		e.WithFact("changed", "nothing: this was a dry run of all changes")
@@ -288,6 +289,32 @@ func (o *ApplyOptions) failed(ctx context.Context, r plan.Request, err error, ch
 		e.Suggest(errs.Run("governance", append(o.planArgs(), mappingArgs(r.Mapping)...)...).WithNote("shows the remaining changes"))
 	}
 	return e
+}
+
+// forced returns the same command with --force-fields: the flag alone where stdin, which is used up, has the file.
+func (o *ApplyOptions) forced(r plan.Request) errs.Suggestion {
+	const note = "takes over the fields"
+	args := []string{"apply", "--plan", o.Plan}
+	switch {
+	case o.Plan != "":
+	case o.File == "-":
+		return errs.Option("--force-fields").WithNote(note)
+	default:
+		args = append([]string{"apply", "-f", o.File}, mappingArgs(r.Mapping)...)
+	}
+	if o.Prune {
+		args = append(args, "--prune")
+	}
+	if o.Backup != "" {
+		args = append(args, "--backup", o.Backup)
+	}
+	if o.DryRun {
+		args = append(args, "--dry-run")
+	}
+	if o.Yes {
+		args = append(args, "--yes")
+	}
+	return errs.Run("governance", append(args, "--force-fields")...).WithNote(note)
 }
 
 // changedSince returns the error of an object that somebody else changed.

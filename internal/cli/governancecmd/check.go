@@ -121,7 +121,7 @@ func runCheck(ctx context.Context, o *CheckOptions) error {
 		return err
 	}
 	if o.Live {
-		_, in, err := readLive(ctx, f, true)
+		_, in, err := readLive(ctx, f, "check", true)
 		if err != nil {
 			return err
 		}

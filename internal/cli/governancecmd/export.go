@@ -113,7 +113,7 @@ func (o *ExportOptions) read(ctx context.Context) (*policy.Document, []policy.No
 		}
 		return service.Document(r.state)
 	}
-	live, in, err := readLive(ctx, o.Factory, true)
+	live, in, err := readLive(ctx, o.Factory, "export", true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,23 +148,24 @@ func update(ctx context.Context, f *factory.Factory, path string, doc *policy.Do
 	return nil
 }
 
-// readLive reads what governs the cluster, and everything that decisions depend on.
-func readLive(ctx context.Context, f *factory.Factory, withJobs bool) (*policy.Live, *inputs.Inputs, error) {
+// readLive reads what governs the cluster, and everything that decisions depend on. what names the result in notices: a plan,
+// a check or an export.
+func readLive(ctx context.Context, f *factory.Factory, what string, withJobs bool) (*policy.Live, *inputs.Inputs, error) {
 	cluster, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	return loadLive(ctx, f, cluster, withJobs)
+	return loadLive(ctx, f, cluster, what, withJobs)
 }
 
-func loadLive(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, withJobs bool) (*policy.Live, *inputs.Inputs, error) {
+func loadLive(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, what string, withJobs bool) (*policy.Live, *inputs.Inputs, error) {
 	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{SkipWorkloads: !withJobs, Declared: true, Namespaces: func(ctx context.Context) ([]string, error) {
 		return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
 	}}, cluster.Now())
 	if err != nil {
 		return nil, nil, err
 	}
-	f.Missing(in.Missing)
+	f.MissingOf(what, in.Missing)
 	l := &policy.Live{Objects: policy.Objects{Namespaces: in.Namespaces, Classes: in.WorkloadPriority, Flavors: in.Flavors,
 		Cohorts: in.Cohorts, ClusterQueues: in.ClusterQueues, LocalQueues: in.LocalQueues}}
 	if in.Manager.Data != "" {

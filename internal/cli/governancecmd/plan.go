@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/apply"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/plantext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
@@ -116,6 +119,9 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 	if err != nil {
 		return nil, savedPlan{}, err
 	}
+	if c, err := o.Factory.Cluster(ctx); err == nil && c.Snapshot == nil {
+		apply.SetOwners(ctx, c.Client, p.Operations)
+	}
 	saved := savedOf(r, plan.Kueue, "", fingerprints(live))
 	if !o.NoConsequences && workloadsAbsent(in) {
 		p.Unforeseen = true
@@ -169,7 +175,7 @@ func build(ctx context.Context, f *factory.Factory, r plan.Request, withJobs boo
 	if err := refuse(r, policy.Facts{}); err != nil {
 		return nil, nil, nil, err
 	}
-	live, in, err := readLive(ctx, f, withJobs)
+	live, in, err := readLive(ctx, f, "plan", withJobs)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -184,9 +190,33 @@ func build(ctx context.Context, f *factory.Factory, r plan.Request, withJobs boo
 	if err != nil {
 		return nil, nil, nil, errs.Wrap(err, "cannot plan "+r.File)
 	}
+	if err := absent(ctx, f, p); err != nil {
+		return nil, nil, nil, err
+	}
 	policytext.Fill(p.Findings)
 	p.Missing = state.UnreadOf(in.Missing)
 	return p, live, in, nil
+}
+
+// absent returns the error of a plan that creates objects of a kind that a file of Kubernetes objects lacks: the cluster
+// may have them.
+func absent(ctx context.Context, f *factory.Factory, p *plan.Plan) error {
+	c, err := f.Cluster(ctx)
+	if err != nil || c.Snapshot == nil || !c.Snapshot.Plain {
+		return err
+	}
+	for _, r := range []kinds.Resource{kinds.WorkloadPriorityClass, kinds.ResourceFlavor, kinds.Cohort, kinds.LocalQueue} {
+		creates := slices.ContainsFunc(p.Operations, func(op policy.Operation) bool { return op.Action == policy.Create && op.Kind == r.Kind })
+		if creates && c.Snapshot.Count(r) == 0 {
+			path, err := f.SnapshotPath()
+			if err != nil {
+				return err
+			}
+			return errs.New("cannot plan "+p.File, path+" has no "+r.Plural+", and the cluster may have some").
+				WithAdvice("add them to the file, or use a snapshot from save-snapshot")
+		}
+	}
+	return nil
 }
 
 func foresee(ctx context.Context, p *plan.Plan, in *inputs.Inputs) error {

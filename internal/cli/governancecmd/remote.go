@@ -126,7 +126,7 @@ func (r *remote) kueue(ctx context.Context) (*policy.Live, *inputs.Inputs) {
 
 func (r *remote) readKueue(ctx context.Context) (*policy.Live, *inputs.Inputs, error) {
 	if g := r.f.Global; g.Sandbox != "" || g.Snapshot != "" || g.Context != "" || g.Kubeconfig != "" {
-		return readLive(ctx, r.f, true)
+		return readLive(ctx, r.f, "plan", true)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -138,7 +138,7 @@ func (r *remote) readKueue(ctx context.Context) (*policy.Live, *inputs.Inputs, e
 	if err != nil {
 		return nil, nil, err
 	}
-	return loadLive(ctx, r.f, cluster, true)
+	return loadLive(ctx, r.f, cluster, "plan", true)
 }
 
 // tags reads the tags of the resources to create again, which would lose them otherwise.

@@ -302,7 +302,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := unreadable(in.Missing); err != nil {
 		return err
 	}
-	f.Missing(in.Missing)
+	f.MissingOf("simulation", in.Missing)
 	takes, err := o.evictionTakes()
 	if err != nil {
 		return err
@@ -335,9 +335,9 @@ func Run(ctx context.Context, o *Options) error {
 // simulation would show a cluster that has none. Without permission to list workloads, the status of queues replaces them.
 func unreadable(missing []state.Missing) error {
 	missing = slices.DeleteFunc(slices.Clone(missing), func(m state.Missing) bool {
-		return m.Namespace != "" || m.Partly || m.Of(kinds.Workload) && m.Reason != state.NotInFile
+		return m.Namespace != "" || m.Partly || (m.Of(kinds.Workload) || m.Of(kinds.Namespace)) && m.Reason != state.NotInFile
 	})
-	return factory.Unreadable("cannot simulate the cluster", missing, kinds.ClusterQueue, kinds.ResourceFlavor, kinds.Workload)
+	return factory.Unreadable("cannot simulate the cluster", missing, kinds.ClusterQueue, kinds.ResourceFlavor, kinds.Workload, kinds.Namespace)
 }
 
 // allChanges returns those of the flags and those of files.

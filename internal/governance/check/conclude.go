@@ -38,6 +38,7 @@ const (
 	GroupWithoutRole     = "GroupWithoutRole" // the group has its workload, which has no pods like the new one
 	ClusterQueueFaulty   = "ClusterQueueFaulty"
 	NamespaceNotSelected = "NamespaceNotSelected"
+	NamespaceUnread      = "NamespaceNotReadable" // the ClusterQueue selects namespaces by label, and the labels are unknown
 	PriorityClassMissing = "PriorityClassMissing"
 	InvalidRequests      = "InvalidRequests"
 	ClaimsNotCounted     = "ClaimsNotCounted" // Kueue cannot count the devices of resource claims
@@ -176,6 +177,8 @@ func (v *Verdict) FailedReads() (out []string) {
 func (v *Verdict) UnreadKind() (kinds.Resource, bool) {
 	var r kinds.Resource
 	switch v.Quota.Detail {
+	case NamespaceUnread:
+		return kinds.Namespace, true
 	case LocalQueueMissing:
 		r = kinds.LocalQueue
 	case ClusterQueueMissing:

@@ -32,8 +32,12 @@ func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) 
 			return ClusterQueueMissing
 		case len(admission.ClusterQueueFaults(cq)) > 0:
 			return ClusterQueueFaulty
-		case !c.selects(cq, wl.Namespace):
+		}
+		switch selected, known := c.selects(cq, wl.Namespace); {
+		case !selected && known:
 			return NamespaceNotSelected
+		case !selected:
+			return NamespaceUnread
 		case d.BadClaims:
 			return ClaimsNotCounted
 		}

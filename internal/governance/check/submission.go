@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -59,13 +60,19 @@ func (c *Checker) describe(r *Request, wl *kueue.Workload, v *Verdict) {
 		if cq != nil {
 			bad = admission.ClusterQueueFaults(cq)
 		}
+		selected, known := true, true
+		if cq != nil {
+			selected, known = c.selects(cq, wl.Namespace)
+		}
 		switch {
 		case cq == nil && !c.unread(kinds.ClusterQueue):
 			queue(StatusFailed, ClusterQueueMissing, j.ClusterQueue)
 		case len(bad) > 0:
 			step(Step{Check: "Queue", Status: StatusFailed, Code: ClusterQueueFaulty, Name: j.ClusterQueue, Faults: bad})
-		case cq != nil && !c.selects(cq, wl.Namespace):
+		case !selected && known:
 			queue(StatusFailed, NamespaceNotSelected, j.ClusterQueue)
+		case !selected:
+			queue(StatusUnknown, NamespaceUnread, j.ClusterQueue)
 		default:
 			queue(StatusOK, "", j.Queue)
 		}
@@ -104,19 +111,22 @@ func (c *Checker) queueNames(namespace string) []string {
 	return names
 }
 
-// selects reports whether a ClusterQueue admits workloads of a namespace, true for a
-// namespace that was not read.
-func (c *Checker) selects(cq *kueue.ClusterQueue, namespace string) bool {
+// selects reports whether a ClusterQueue admits workloads of a namespace, and whether that is known: the labels of a
+// namespace that could not be read are not. A namespace that does not exist counts as selected.
+func (c *Checker) selects(cq *kueue.ClusterQueue, namespace string) (selected, known bool) {
 	s, err := metav1.LabelSelectorAsSelector(cq.Spec.NamespaceSelector)
 	if err != nil {
-		return false
+		return false, true
 	}
 	for _, ns := range c.In.Namespaces {
 		if ns.Name == namespace {
-			return s.Matches(labels.Set(ns.Labels))
+			return s.Matches(labels.Set(ns.Labels)), !kinds.Assumed(ns.Annotations)
 		}
 	}
-	return true
+	if c.unread(kinds.Namespace) {
+		return s.Matches(labels.Set{corev1.LabelMetadataName: namespace}), false
+	}
+	return true, true
 }
 
 // lint checks the manifest against the rules.

@@ -58,6 +58,7 @@ func (l *loader) run(ctx context.Context) (*Inputs, error) {
 	}
 	in.Missing = l.r.Missing()
 	l.complete(ctx)
+	l.labels()
 	l.applyDynamic()
 	in.Missing = l.r.Missing()
 	return in, ctx.Err()

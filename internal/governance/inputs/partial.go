@@ -57,6 +57,31 @@ func (l *loader) namespaces(ctx context.Context) []*corev1.Namespace {
 	}))
 }
 
+// labels records that namespaces are missing where their labels matter and a file has only their names: for queues that
+// select namespaces by label, and for a plan, which compares labels.
+func (l *loader) labels() {
+	if !slices.ContainsFunc(l.out.Namespaces, assumed) || !l.o.Declared && !slices.ContainsFunc(l.out.ClusterQueues, selectsByLabel) {
+		return
+	}
+	l.r.Add(state.Missing{Resource: kinds.Namespace, Verb: "list", Reason: state.NotInFile})
+}
+
+func assumed(n *corev1.Namespace) bool { return kinds.Assumed(n.Annotations) }
+
+// selectsByLabel reports whether a ClusterQueue selects namespaces by another label than that of their name.
+func selectsByLabel(q *kueue.ClusterQueue) bool {
+	s := q.Spec.NamespaceSelector
+	if s == nil {
+		return false
+	}
+	for key := range s.MatchLabels {
+		if key != corev1.LabelMetadataName {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return r.Key != corev1.LabelMetadataName })
+}
+
 // queueNames returns the ClusterQueues that local queues and workloads name.
 func (in *Inputs) queueNames() []string {
 	names := map[string]bool{}

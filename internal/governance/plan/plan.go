@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -42,6 +43,8 @@ type Plan struct {
 	Actions []policy.Change
 	// Manual are the differences that apply cannot make on a cluster without the add-on.
 	Manual []policy.Change
+	// NotCompared are fields of the document, behind the name of their team, whose values in the cluster could not be read.
+	NotCompared []string `json:",omitempty"`
 	// Kept are teams of the cluster that the document does not have.
 	Kept []string
 	// KeptClasses are priority classes of the cluster that the policy of the document does not have.
@@ -144,9 +147,12 @@ func Build(r Request) (*Plan, error) {
 		}
 	}
 	for _, c := range policy.Diff(now, r.Document, r.Prune) {
-		if manual(c) {
+		switch {
+		case unread(r, c):
+			p.NotCompared = append(p.NotCompared, strings.TrimSpace(c.Team+" "+c.Field))
+		case manual(c):
 			p.Manual = append(p.Manual, c)
-		} else {
+		default:
 			p.Actions = append(p.Actions, c)
 		}
 	}
@@ -251,10 +257,24 @@ func assumptions(r Request, p *Plan) ([]policy.Assumption, error) {
 	return append([]policy.Assumption{}, objects.Assumptions...), nil
 }
 
+const fairShare = "policy.fairShare"
+
+// unread reports a difference from something that could not be read: Kueue's configuration, or the labels of a namespace.
+func unread(r Request, c policy.Change) bool {
+	switch c.Field {
+	case fairShare:
+		return r.Live.FairSharing == nil
+	case "activation":
+		name := r.Document.ByName()[c.Team].Namespace()
+		return slices.ContainsFunc(r.Live.Namespaces, func(n *corev1.Namespace) bool { return n.Name == name && kinds.Assumed(n.Annotations) })
+	}
+	return false
+}
+
 // manual reports a difference that lies in Kueue's configuration or in the service, not
 // in objects.
 func manual(c policy.Change) bool {
-	return c.Field == "policy.fairShare" || c.Field == "policy.idleResourceSharing"
+	return c.Field == fairShare || c.Field == "policy.idleResourceSharing"
 }
 
 // unwanted returns the priority classes that the document does not have.

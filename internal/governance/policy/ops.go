@@ -30,6 +30,8 @@ type Operation struct {
 	Recovers bool `json:",omitempty"`
 	// Fields are the fields of the spec that change, of an update.
 	Fields []string `json:",omitempty"`
+	// Owners are other field managers whose fields change: only a forced change takes them over.
+	Owners []string `json:",omitempty"`
 	// Lowers: the change takes quota away.
 	Lowers bool `json:",omitempty"`
 	// Object is the request to the service; of a Kueue object it is nil, see Body.
@@ -266,8 +268,10 @@ func derived(f *kueue.ResourceFlavor) bool {
 }
 
 // labelFields reports the labels that an existing namespace lacks.
+// labelFields names the labels if the namespace lacks some. Those of an assumed namespace are not
+// compared.
 func labelFields(old, n *corev1.Namespace) []string {
-	if old == nil {
+	if old == nil || kinds.Assumed(old.Annotations) {
 		return nil
 	}
 	for k, v := range n.Labels {

@@ -3,6 +3,7 @@ package plantext
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -227,6 +228,14 @@ func Remarks(p *plan.Plan) []string {
 		findings = append(findings, fmt.Sprintf("%s %s: %s", f.Code, strings.ToLower(string(f.Level)), f.Message))
 	}
 	out = append(out, limited(findings)...)
+	out = append(out, owned(p)...)
+	for _, field := range p.NotCompared {
+		why := "the configuration of Kueue could not be read"
+		if !strings.HasPrefix(field, "policy.") {
+			why = "the labels of its namespace are unknown"
+		}
+		out = append(out, field+" is not compared: "+why)
+	}
 	if p.Unforeseen && len(p.Operations) > 0 {
 		out = append(out, "the effects on jobs are unknown")
 	}
@@ -253,9 +262,28 @@ func foreseen(c *plan.Consequences) bool {
 	})
 }
 
+// owned names the other field managers whose fields change.
+func owned(p *plan.Plan) []string {
+	objects := map[string][]string{} // by manager
+	for _, op := range p.Operations {
+		name := op.Kind + " " + strings.TrimPrefix(op.Namespace+"/"+op.Name, "/")
+		for _, manager := range op.Owners {
+			objects[manager] = append(objects[manager], name)
+		}
+	}
+	var out []string
+	for _, manager := range slices.Sorted(maps.Keys(objects)) {
+		out = append(out, fmt.Sprintf("%s owns fields that this changes: %s (apply --force-fields takes them over)", manager, words.Some(objects[manager], 4)))
+	}
+	return limitedTo(out, "more field managers")
+}
+
 // Summary returns the last line.
 func Summary(p *plan.Plan) string {
-	if !p.Changes {
+	switch {
+	case !p.Changes && len(p.NotCompared) > 0:
+		return "no changes in what could be compared with " + p.File
+	case !p.Changes:
 		return "no changes: the cluster matches " + p.File
 	}
 	n := len(p.Actions) + len(p.Manual)

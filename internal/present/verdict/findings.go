@@ -226,6 +226,8 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 		return fmt.Sprintf("ClusterQueue %s is invalid and ignored: %s", s.Name, quotatext.Faults(s.Faults))
 	case check.NamespaceNotSelected:
 		return fmt.Sprintf("ClusterQueue %s does not admit jobs of namespace %s", s.Name, v.Job.Namespace)
+	case check.NamespaceUnread:
+		return fmt.Sprintf("whether ClusterQueue %s admits jobs of namespace %s is unknown: %s", s.Name, v.Job.Namespace, whyUnread(v, kinds.Namespace))
 	case check.PriorityClassMissing, check.PodPriorityClassMissing:
 		class, kind := "priority class "+s.Name, kinds.WorkloadPriorityClass
 		if s.Code == check.PodPriorityClassMissing {

@@ -90,7 +90,7 @@ func HeldRows(p *textpage.Page, holds []check.Amount) {
 // kueueSaysMore reports whether Kueue's text holds more than our own about quota.
 func kueueSaysMore(v *check.Verdict) bool {
 	switch v.Quota.Detail {
-	case check.LocalQueueMissing, check.ClusterQueueMissing, check.ClusterQueueFaulty, check.NamespaceNotSelected:
+	case check.LocalQueueMissing, check.ClusterQueueMissing, check.ClusterQueueFaulty, check.NamespaceNotSelected, check.NamespaceUnread:
 		return false // a step of the submission says it
 	}
 	return detailText(v, v.Quota.Detail) == "" && why(v) != words.OneLine(v.Quota.Message)

@@ -152,6 +152,8 @@ func undecidable(v *check.Verdict) string {
 	switch v.Quota.Detail {
 	case check.LocalQueueMissing:
 		return "the ClusterQueue of queue " + v.Job.Queue + " is unknown: " + why
+	case check.NamespaceUnread:
+		return "whether ClusterQueue " + v.Job.ClusterQueue + " admits jobs of namespace " + v.Job.Namespace + " is unknown: " + why
 	case check.ClusterQueueMissing:
 		return "ClusterQueue " + v.Job.ClusterQueue + " of queue " + v.Job.Queue + " is unknown: " + why
 	case check.FlavorMissing, check.FlavorDoesNotMatch, check.TopologyUnsupported:
