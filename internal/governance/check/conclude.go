@@ -78,7 +78,8 @@ const (
 	VolumeElsewhere = "VolumeElsewhere"
 )
 
-// conclude sets the verdict: the worst layer decides, of equal ones the first.
+// conclude sets the verdict: the worst layer decides. Of layers that rule the job out the first decides, except that a
+// missing permission comes after quota. Of layers that make it wait, quota decides.
 func (v *Verdict) conclude() {
 	v.Verdict, v.Reason = Admitted, ""
 	worse := func(o Outcome, reason, detail string) {
@@ -101,6 +102,12 @@ func (v *Verdict) conclude() {
 	if _, lacks := v.Absent(); lacks && v.Verdict == Admitted {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
+	kueues := v.Verdict == Never && v.Detail != ClusterQueueStopped // that the job never runs is Kueue's word so far
+	sooner := func(o Outcome, reason, detail string) {
+		if worse(o, reason, detail); kueues && o == Never {
+			v.Reason, v.Detail, kueues = reason, detail, false
+		}
+	}
 	for _, s := range v.Submission {
 		if s.Code == RuntimeUnread || s.Code == PodsElsewhere {
 			worse(Unknown, NotReadable, s.Code)
@@ -112,28 +119,29 @@ func (v *Verdict) conclude() {
 		case "Rights":
 			worse(Never, NotAllowed, "")
 		case "Kind":
-			worse(Never, Refused, KindNotServed)
+			sooner(Never, Refused, KindNotServed)
 		case "Queue":
 			detail := LocalQueueMissing
 			if s.Code == NeverResumed {
 				detail = NeverResumed
 			}
 			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, detail)
+			kueues = false // Kueue's word is about the queue too, and says more
 		case "PriorityClass":
-			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
+			sooner(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
 		case "Group":
 			if outcome := s.Outcome(); outcome == Waits {
 				if worse(outcome, s.Code, ""); v.Verdict == Waits { // without all pods, quota does not help
 					v.Reason, v.Detail = s.Code, ""
 				}
 			} else {
-				worse(outcome, kueue.WorkloadQuotaReservedReasonMisconfigured, s.Code)
+				sooner(outcome, kueue.WorkloadQuotaReservedReasonMisconfigured, s.Code)
 			}
 		case "Server":
-			worse(Never, Refused, ServerRefuses)
+			sooner(Never, Refused, ServerRefuses)
 		case "Pods":
 			if s.Code != VolumeElsewhere { // the nodes layer decides about volumes
-				worse(s.Outcome(), PodsRefused, s.Code)
+				sooner(s.Outcome(), PodsRefused, s.Code)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"testing"
 
@@ -28,8 +29,8 @@ func TestPrerequisites(t *testing.T) {
 	limits := func(text string) any {
 		return json.RawMessage(`{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l","namespace":"b"},"spec":{"limits":[` + text + `]}}`)
 	}
-	job := func(volume string) map[string]any {
-		o := object(t, fixture.Job("task", 2, 2, ""))
+	job := func(pods int, volume string) map[string]any {
+		o := object(t, fixture.Job("task", pods, 2, ""))
 		if volume != "" {
 			k, _ := kinds.JobFor(kinds.Text(o, "apiVersion"), kinds.Text(o, "kind"))
 			k.Parts(o)[0].Template["spec"].(map[string]any)["volumes"] = []any{map[string]any{"name": "v", "persistentVolumeClaim": map[string]any{"claimName": volume}}}
@@ -39,6 +40,7 @@ func TestPrerequisites(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		add             []any
+		pods            int // 2 if not set
 		volume          string
 		found           prerequisite.Found
 		verdict         check.Outcome
@@ -47,6 +49,10 @@ func TestPrerequisites(t *testing.T) {
 		{name: "nothing missing", verdict: check.Admitted},
 		{name: "a runtime class", found: prerequisite.Found{Absent: []prerequisite.Reference{{Resource: kinds.RuntimeClass, Name: "gvisor"}}},
 			verdict: check.Never, detail: check.ReferenceMissing, summary: "cannot run in b: the pods need runtimeclass gvisor, which does not exist"},
+		{name: "a missing object and too much for the queue", pods: 200, found: prerequisite.Found{Absent: []prerequisite.Reference{{Resource: kinds.RuntimeClass, Name: "gvisor"}}},
+			verdict: check.Never, detail: check.ReferenceMissing, summary: "cannot run in b: the pods need runtimeclass gvisor, which does not exist"},
+		{name: "a quota in use and too much for the queue", pods: 200, found: prerequisite.Found{Quotas: []*corev1.ResourceQuota{quota("requests.nvidia.com/gpu", "400", "1")}},
+			verdict: check.Never, detail: check.ExceedsCohort},
 		{name: "a pull secret", found: prerequisite.Found{Absent: []prerequisite.Reference{{Resource: kinds.Secret, Name: "x", Pull: true}}}, verdict: check.Admitted},
 		{name: "a quota of devices", found: prerequisite.Found{Quotas: []*corev1.ResourceQuota{quota("requests.nvidia.com/gpu", "3", "0")}},
 			verdict: check.Never, detail: check.ResourceQuotaSmall, summary: "cannot run in b: resourcequota q allows 3 requests.nvidia.com/gpu; the pods need 4"},
@@ -73,7 +79,7 @@ func TestPrerequisites(t *testing.T) {
 			for _, n := range in.In.Nodes {
 				n.Labels["topology.kubernetes.io/zone"] = "here"
 			}
-			v := ask(t, in, check.Request{Object: job(c.volume), Namespace: "b", Found: &c.found})
+			v := ask(t, in, check.Request{Object: job(cmp.Or(c.pods, 2), c.volume), Namespace: "b", Found: &c.found})
 			if v.Verdict != c.verdict || v.Detail != c.detail || c.summary != "" && v.Summary != c.summary {
 				t.Errorf("%s %s %s: %s", v.Verdict, v.Reason, v.Detail, v.Summary)
 			}

@@ -168,7 +168,7 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 	v.Lint = c.lint(&r, v)
 	v.conclude()
 	c.holds(wl, v)
-	v.MoreBorrowing = v.Detail == ExceedsBorrowing && c.moreBorrowing(v)
+	v.MoreBorrowing = v.Quota.Detail == ExceedsBorrowing && c.moreBorrowing(v)
 	r.Remedies = r.Remedies && v.Reason != GroupIncomplete
 	if r.Remedies && v.joins == nil && v.Quota.Status != StatusNotApplicable && !v.barred() && (v.Verdict == Waits || v.Verdict == Never || v.Verdict == Unknown && v.Undecided()) {
 		if err := c.remedies(ctx, &r, wl, v); err != nil {

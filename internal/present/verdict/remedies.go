@@ -258,7 +258,16 @@ func advice(v *check.Verdict, render Render) (out []string) {
 	if v.WorkersUnasked() {
 		out = append(out, "--workers asks them with Kueue's own kubeconfigs, --workers=WORKER=CONTEXT with your contexts")
 	}
-	switch v.Detail {
+	out = append(out, detailAdvice(v, v.Detail, render)...)
+	if v.Quota.Detail != v.Detail {
+		out = append(out, detailAdvice(v, v.Quota.Detail, render)...)
+	}
+	return out
+}
+
+// detailAdvice returns what to do about the detail of a verdict or of its quota.
+func detailAdvice(v *check.Verdict, detail string, render Render) (out []string) {
+	switch detail {
 	case check.ExceedsNominal, check.ExceedsBorrowing, check.ExceedsCohort:
 		out = append(out, exceededAdvice(v)...)
 	case check.LocalQueueStopped, check.ClusterQueueStopped:
