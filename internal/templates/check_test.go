@@ -194,6 +194,7 @@ func TestEveryFaultAtOnce(t *testing.T) {
 7:7: invalid replicas 0 of Master: must be 1
 10:47: spec.pytorchReplicaSpecs.Master.template.spec.containers[0].image is the number 5: must be text (put it in quotes)
 `},
+		"another kind with a word more": {"apiVersion: v1\nkind: PodTemplate\nmetadata: {name: t}\ntemplate: {spec: {containers: [{name: c, image: i}]}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n", ""},
 		"misspelt kind, no version": {"apiVersion: kubeflow.org/v1\nkind: PytorchJob\nmetadata: {name: j}\nspec: {pytorchReplicaSpecs: {Worker: {replicas: 0, template: {spec: {containers: [{name: pytorch, image: i}]}}}}}\n---\nkind: ConfigMap\nmetadata: {name: A_B}\n---\nspec: {}\n", `
 2:7: kubeflow.org/v1 has no kind PytorchJob; did you mean "PyTorchJob"?
 4:39: invalid replicas 0 of Worker: must be at least 1

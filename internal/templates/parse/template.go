@@ -220,7 +220,12 @@ func misspelt(apiVersion, kind string) []string {
 	if !same && len(kind) <= 6 { // short kinds of these groups that are not ours exist, such as MXJob
 		return nil
 	}
-	return errs.Near(kind, known)
+	return slices.DeleteFunc(errs.Near(kind, known), func(k string) bool { return extends(kind, k) })
+}
+
+// extends reports a kind that is another one with a word more, such as PodTemplate: no misspelling.
+func extends(kind, known string) bool {
+	return len(kind) > len(known)+2 && strings.Contains(strings.ToLower(kind), strings.ToLower(known))
 }
 
 // JobNode returns the document that --set changes: the job, or the first document.
