@@ -13,6 +13,8 @@ type Form struct {
 	parts []formPart
 	// elsewhere reports an object that does not say what its pods need.
 	elsewhere func(object map[string]any) bool
+	// images: the operator has an image for a container that names none.
+	images bool
 }
 
 // formPart is one role of such a kind.
@@ -46,6 +48,9 @@ func field(pod, at string) formField { return formField{pod: path(pod), at: path
 func (j Job) PodsElsewhere(object map[string]any) bool {
 	return j.Form != nil && (len(j.Form.parts) == 0 || j.Form.elsewhere != nil && j.Form.elsewhere(object))
 }
+
+// Inherits reports a kind whose pods have what its objects do not say, such as an image, from a runtime or the operator.
+func (j Job) Inherits() bool { return j.Runtime != nil || j.Form != nil && j.Form.images }
 
 // OthersPods reports an object that runs on the pods of another one.
 func (j Job) OthersPods(object map[string]any) bool { return j.Shares != nil && j.Shares(object) }

@@ -14,7 +14,7 @@ var Workspace = Job{
 	Stop:       &Stop{At: path("spec.desiredStatus"), Stopped: "Stopped", Runs: "Running"},
 	Form: &Form{elsewhere: func(object map[string]any) bool { // its template has what it does not say
 		return lookup(object, path("spec.templateRef")) != nil && lookup(object, path("spec.resources")) == nil
-	}, parts: []formPart{{
+	}, images: true, parts: []formPart{{
 		Role: Role{Path: path("spec"), Name: "pod", PodSet: "main"}, container: "workspace", when: [][]string{path("spec.displayName"), path("spec.image"), path("spec.resources")},
 		also: [][]string{path("spec.desiredStatus")},
 		none: func(object map[string]any) bool { return Text(object, "spec", "desiredStatus") == "Stopped" },

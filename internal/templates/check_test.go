@@ -194,7 +194,11 @@ func TestEveryFaultAtOnce(t *testing.T) {
 7:7: invalid replicas 0 of Master: must be 1
 10:47: spec.pytorchReplicaSpecs.Master.template.spec.containers[0].image is the number 5: must be text (put it in quotes)
 `},
-		"another kind with a word more": {"apiVersion: v1\nkind: PodTemplate\nmetadata: {name: t}\ntemplate: {spec: {containers: [{name: c, image: i}]}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n", ""},
+		"another kind with a word more":                         {"apiVersion: v1\nkind: PodTemplate\nmetadata: {name: t}\ntemplate: {spec: {containers: [{name: c, image: i}]}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n", ""},
+		"a Workspace without an image has that of its operator": {"apiVersion: workspace.jupyter.org/v1alpha1\nkind: Workspace\nmetadata: {name: w}\nspec: {displayName: d}\n", ""},
+		"a probe without a handler": {"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i, livenessProbe: {periodSeconds: 3}}]}\n", `
+4:41: spec.containers[0].livenessProbe has no handler, such as exec or httpGet
+`},
 		"misspelt kind, no version": {"apiVersion: kubeflow.org/v1\nkind: PytorchJob\nmetadata: {name: j}\nspec: {pytorchReplicaSpecs: {Worker: {replicas: 0, template: {spec: {containers: [{name: pytorch, image: i}]}}}}}\n---\nkind: ConfigMap\nmetadata: {name: A_B}\n---\nspec: {}\n", `
 2:7: kubeflow.org/v1 has no kind PytorchJob; did you mean "PyTorchJob"?
 4:39: invalid replicas 0 of Worker: must be at least 1

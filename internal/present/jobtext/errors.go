@@ -129,16 +129,20 @@ func changes(out *errs.Error, list []submit.Change) {
 
 func notSubmitted(e *submit.Error) *errs.Error {
 	object := fmt.Sprintf("%s %q", e.Object.Resource.Kind, e.Object.Name())
+	exists := object + " already exists"
+	if e.Object.Resource.Namespaced {
+		exists += " in " + e.Namespace
+	}
 	switch e.Code {
 	case submit.Exists:
-		out := errs.New(object+" already exists in "+e.Namespace, "nothing was changed")
+		out := errs.New(exists, "nothing was changed")
 		since(out, e.Found)
 		if by := cmp.Or(kinds.Text(e.Found, "metadata", "labels", kinds.CreatedByLabel), kinds.Text(e.Found, "metadata", "annotations", kinds.CreatedByAnnotation)); by != "" {
 			out.WithFact("by", by)
 		}
 		return out.Suggest(suggest.GenerateName(), suggest.GetJob(e.Namespace, e.Object.Name()))
 	case submit.Differs:
-		out := errs.New(object+" already exists in "+e.Namespace+" and differs", "nothing was changed").WithCode(errs.No)
+		out := errs.New(exists+" and differs", "nothing was changed").WithCode(errs.No)
 		changes(out, e.Changes)
 		since(out, e.Found)
 		return out.Suggest(suggest.ReplaceObjects())
@@ -150,11 +154,11 @@ func notSubmitted(e *submit.Error) *errs.Error {
 		since(out, e.Found)
 		return out.WithAdvice("use another key and name for another definition").Suggest(suggest.GetJob(e.Namespace, e.Object.Name()))
 	case submit.NotChangeable:
-		return errs.Wrap(e.Err, object+" already exists and cannot be changed to match the manifest")
+		return errs.Wrap(e.Err, exists+" and cannot be changed to match the manifest")
 	case submit.NotRemoved:
 		return errs.Wrap(e.Err, fmt.Sprintf("cannot remove %s of an earlier job of that name", e.Object))
 	case submit.Unread:
-		return errs.Wrap(e.Err, object+" already exists in "+e.Namespace+" and cannot be compared")
+		return errs.Wrap(e.Err, exists+" and cannot be compared")
 	case submit.OutcomeUnknown:
 		return errs.Wrap(e.Err, "cannot tell whether "+object+" was created").Suggest(suggest.ListJobs(e.Namespace).WithNote("shows it if it exists"))
 	}

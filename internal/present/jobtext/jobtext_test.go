@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -88,5 +90,20 @@ func TestProgress(t *testing.T) {
 	short := ShorterProgress(wait.Progress{Job: job, Status: jobs.Status{State: jobs.Pending, Message: "couldn't assign flavors to pod set worker: no quota"}})
 	if len(short) != 2 || short[1] != "Pending: no quota" {
 		t.Errorf("got %q", short)
+	}
+}
+
+// An object that exists in no namespace is not said to be in one.
+func TestExistingObject(t *testing.T) {
+	named := func(r kinds.Resource) submit.Object {
+		return submit.Object{Resource: r, Body: map[string]any{"metadata": map[string]any{"name": "x"}}}
+	}
+	for want, o := range map[string]submit.Object{
+		`ConfigMap "x" already exists in a and differs: nothing was changed`: named(kinds.ConfigMap),
+		`RuntimeClass "x" already exists and differs: nothing was changed`:   named(kinds.RuntimeClass),
+	} {
+		if got := Error(&submit.Error{Code: submit.Differs, Object: o, Namespace: "a"}).Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -40,7 +40,7 @@ func InjectLabels(obj map[string]any, labels map[string]string) {
 type PodTemplate struct {
 	Role, At string
 	Template map[string]any
-	// Inherits: a runtime has what the template does not say.
+	// Inherits: a runtime or the operator has what the template does not say.
 	Inherits bool
 }
 
@@ -49,7 +49,7 @@ func PodTemplates(obj map[string]any) (out []PodTemplate) {
 	if job, ok := Of(obj); ok {
 		for _, r := range job.Roles() {
 			at := strings.TrimSuffix(strings.TrimSuffix(r.PodAt, "spec"), ".") // a Pod is its own template
-			out = append(out, PodTemplate{r.Name, at, r.Template, job.Kind.Runtime != nil})
+			out = append(out, PodTemplate{r.Name, at, r.Template, job.Kind.Inherits()})
 		}
 		return out
 	}

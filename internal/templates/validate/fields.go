@@ -160,6 +160,8 @@ func refusal(fault podrules.Fault) string {
 		return "is missing"
 	case last == "limits" && fault.Type == field.ErrorTypeRequired:
 		return "is missing: devices and huge pages require a limit that equals the request"
+	case strings.HasSuffix(detail, "handler type") && fault.Type == field.ErrorTypeRequired:
+		return "has no handler, such as exec or httpGet"
 	case fault.Type == field.ErrorTypeRequired && detail == "":
 		return "is missing"
 	case fault.Type == field.ErrorTypeRequired:

@@ -139,7 +139,7 @@ func (f *Faults) checkPod(of, at string, pod map[string]any, inherits bool) {
 }
 
 // checkContainer validates what a container runs and requests. works: it is not an init container.
-// inherits: a runtime has the fields that are not set here.
+// inherits: a runtime or the operator has the fields that are not set here.
 func (f *Faults) checkContainer(at string, works, inherits bool, of string, c map[string]any) {
 	name := manifest.TextOf(c["name"])
 	switch image := manifest.TextOf(c["image"]); {
