@@ -119,11 +119,12 @@ func codesOf(parts []part) (out []Code) {
 	return out
 }
 
-// withoutConnection replaces the failures that follow from one: nothing else is known.
+// withoutConnection skips everything but the connection that failed: nothing else is known. A success comes from an answer
+// that an earlier command kept.
 func withoutConnection(list []Diagnosis) []Diagnosis {
 	out := slices.Clone(list)
 	for i, x := range out {
-		if x.Code != Connection && x.Status != OK {
+		if x.Code != Connection {
 			out[i] = Diagnosis{Code: x.Code, Status: Skipped, Reason: NoConnection}
 		}
 	}
