@@ -66,7 +66,7 @@ func TestPrerequisites(t *testing.T) {
 		{name: "a quota of other things", found: prerequisite.Found{Quotas: []*corev1.ResourceQuota{quota("services", "0", "0"), quota("requests.storage", "0", "0")}}, verdict: check.Admitted},
 		{name: "a volume in the zone", volume: "data", found: prerequisite.Found{Volumes: []prerequisite.Volume{{Claim: "data", Nodes: zone("here")}}}, verdict: check.Admitted},
 		{name: "a volume elsewhere", volume: "data", found: prerequisite.Found{Volumes: []prerequisite.Volume{{Claim: "data", Nodes: zone("there")}}},
-			verdict: check.Never, summary: "cannot run in b: too few nodes can use the volume of persistentvolumeclaim data: 0 of 2 pods (worker) fit even on empty nodes: 2 nodes do not match the job's node selector"},
+			verdict: check.Never, summary: "cannot run in b: too few nodes can use the volume of persistentvolumeclaim data: 0 of 2 pods (worker) fit even on empty nodes: 2 nodes do not match the job's node selector (topology.kubernetes.io/zone=there)"},
 		{name: "a claim that the job does not mount", found: prerequisite.Found{Volumes: []prerequisite.Volume{{Claim: "data", Nodes: zone("there")}}}, verdict: check.Admitted},
 		{name: "a limit range", add: []any{limits(`{"type":"Container","max":{"nvidia.com/gpu":"1"}}`)}, verdict: check.Never, detail: check.InvalidRequests},
 		{name: "Pod Security", add: []any{json.RawMessage(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"b","labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)},

@@ -71,7 +71,7 @@ type Reason struct {
 	// (cpu in cores).
 	Resource     string     `json:",omitempty"`
 	Needed, Most quota.Base `json:",omitempty"`
-	// Message is the taint, or the health label's value.
+	// Message is the taint, the health label's value, or the requirements on labels that the nodes do not meet.
 	Message string `json:",omitempty"`
 }
 
@@ -226,6 +226,7 @@ func place(nodes []node, g *Group, request amounts, empty bool) Placement {
 	pod := &corev1.Pod{Spec: g.Spec}
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
 	tolerations := append(slices.Clone(g.Spec.Tolerations), g.Tolerations...)
+	var demands []demand
 	tally := map[Reason]*Reason{}
 	note := func(r Reason) {
 		key := Reason{Reason: r.Reason, Resource: r.Resource, Message: r.Message}
@@ -246,6 +247,12 @@ func place(nodes []node, g *Group, request amounts, empty bool) Placement {
 			left = min(left, g.Hosts[n.Name])
 		}
 		if r, ok := refuses(n, g, required, tolerations, empty); !ok {
+			if r.Reason == WrongNode {
+				if demands == nil {
+					demands = demandsOf(&g.Spec)
+				}
+				r.Message = unmet(demands, n.Node)
+			}
 			note(r)
 			continue
 		}

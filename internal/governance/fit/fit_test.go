@@ -75,6 +75,13 @@ func TestPlace(t *testing.T) {
 	}
 	cordon := func(n *corev1.Node) { n.Spec.Unschedulable = true }
 	unready := func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown }
+	required := func(terms ...[]corev1.NodeSelectorRequirement) *corev1.Affinity {
+		var list []corev1.NodeSelectorTerm
+		for _, t := range terms {
+			list = append(list, corev1.NodeSelectorTerm{MatchExpressions: t})
+		}
+		return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: list}}}
+	}
 	three := []*corev1.Node{node("a", big), node("b", big), node("c", big)}
 	with := func(s corev1.PodSpec, f func(*corev1.PodSpec)) corev1.PodSpec { f(&s); return s }
 	for _, c := range []struct {
@@ -103,11 +110,19 @@ func TestPlace(t *testing.T) {
 		{"excluded by HyperPod", []*corev1.Node{node("a", big, label("sagemaker.amazonaws.com/node-health-status", "UnschedulablePendingReboot"))}, nil, fit.Group{Count: 1, Spec: spec("cpu=1")}, 0, "1 Unhealthy UnschedulablePendingReboot"},
 		{"tainted", []*corev1.Node{node("a", big, taint)}, nil, fit.Group{Count: 1, Spec: spec("cpu=1")}, 0, "1 Tainted k=v:NoSchedule"},
 		{"taint tolerated by the flavor", []*corev1.Node{node("a", big, taint)}, nil, fit.Group{Count: 1, Spec: spec("cpu=1"), Tolerations: []corev1.Toleration{{Key: "k", Operator: corev1.TolerationOpExists}}}, 1, ""},
-		{"node selector", three, nil, fit.Group{Count: 1, Spec: with(spec("cpu=1"), func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"type": "p4"} })}, 0, "3 NotSelected"},
+		{"node selector", three, nil, fit.Group{Count: 1, Spec: with(spec("cpu=1"), func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"type": "p4"} })}, 0, "3 NotSelected type=p4"},
 		{"affinity", []*corev1.Node{node("a", big), node("b", big, label("zone", "2"))}, nil, fit.Group{Count: 2, Spec: with(spec(gpu+"=8"), func(s *corev1.PodSpec) {
 			s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"2"}}}}}}}}
-		})}, 1, "1 InsufficientFree nvidia.com/gpu 0/8; 1 NotSelected"},
+		})}, 1, "1 InsufficientFree nvidia.com/gpu 0/8; 1 NotSelected zone=2"},
+		{"affinity with alternatives", three, nil, fit.Group{Count: 1, Spec: with(spec("cpu=1"), func(s *corev1.PodSpec) {
+			s.Affinity = required([]corev1.NodeSelectorRequirement{{Key: "a", Operator: corev1.NodeSelectorOpExists}}, []corev1.NodeSelectorRequirement{{Key: "b", Operator: corev1.NodeSelectorOpExists}})
+		})}, 0, "3 NotSelected"},
+		{"several requirements", three, nil, fit.Group{Count: 1, Spec: with(spec("cpu=1"), func(s *corev1.PodSpec) {
+			s.NodeSelector = map[string]string{"b": "2", "a": "1"}
+			s.Affinity = required([]corev1.NodeSelectorRequirement{{Key: "c", Operator: corev1.NodeSelectorOpIn, Values: []string{"1", "2", "3", "4"}},
+				{Key: "d", Operator: corev1.NodeSelectorOpDoesNotExist}, {Key: "e", Operator: corev1.NodeSelectorOpGt, Values: []string{"5"}}, {Key: "f", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"6"}}})
+		})}, 0, "3 NotSelected a=1, b=2, c in (1, 2, 3, ...), e>5"},
 		{"flavor", three, nil, fit.Group{Count: 1, Spec: spec("cpu=1"), NodeLabels: map[string]string{"type": "p4"}}, 0, "3 NotOfFlavor"},
 		{"hosts of a topology", three, nil, fit.Group{Count: 3, Spec: spec(gpu + "=2"), Hosts: map[string]int{"a": 1, "b": 2}}, 3, ""},
 		{"a host that is full", three, []*corev1.Pod{pod("a", gpu+"=8")}, fit.Group{Count: 2, Spec: spec(gpu + "=2"), Hosts: map[string]int{"a": 1, "b": 1}}, 1, "1 InsufficientFree nvidia.com/gpu 0/2; 1 NotInTopology"},

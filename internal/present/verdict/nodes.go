@@ -91,7 +91,11 @@ func nodeReason(r fit.Reason) string {
 	case fit.Unhealthy:
 		return verb("is", "are") + " excluded by HyperPod (" + r.Message + ")"
 	case fit.WrongNode:
-		return verb("does", "do") + " not match the job's node selector"
+		text := verb("does", "do") + " not match the job's node selector"
+		if r.Message != "" {
+			text += " (" + r.Message + ")"
+		}
+		return text
 	case fit.WrongFlavor:
 		return verb("belongs", "belong") + " to another flavor"
 	case fit.WrongDomain:
