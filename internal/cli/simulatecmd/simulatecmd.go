@@ -82,8 +82,9 @@ use TEAM.quota/RESOURCE@FLAVOR=AMOUNT. --set cluster.fair-sharing=on|off
 applies to the whole cluster.
 
 The exit code is 0 if the cluster settles, 3 if the policy never converges
-(the output then shows the loop), and 1 if the state of a job is unknown
-because Kueue uses a feature that the simulation does not follow.`,
+(the output then shows the loop), and 1 if the state of a job is unknown:
+it depends on a feature of Kueue that the simulation does not follow, or on what
+you have no permission to read.`,
 		Example: `  hyperpod simulate --set researchers.borrow-limit=0 --add-job train.yaml
   hyperpod simulate --remove-team interns --remove-nodes ml.p5.48xlarge=2
   hyperpod simulate --priority smpv2-llama2=inference --snapshot cluster.json.gz
@@ -311,7 +312,7 @@ func Run(ctx context.Context, o *Options) error {
 	if !at.IsZero() || o.timed {
 		opts.Ahead = &simulate.Ahead{At: at, For: o.For, Finished: in.FinishedWorkloads, Assume: o.Assume, Deadline: admissioncheck.Deadlines(ctx, cluster, in, nil)}
 	}
-	report, err := simulate.Run(ctx, simulate.Of(in), changes, opts)
+	report, err := simulate.RunSeen(ctx, in, changes, opts)
 	if err != nil {
 		return simulation.Error(err)
 	}
@@ -325,7 +326,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	case !report.Settled && o.Cycles == 0:
 		return errs.Silent{Code: errs.No}
-	case len(report.NotModelled) > 0:
+	case report.After.Unknown > 0:
 		return errs.Silent{Code: errs.Failure}
 	}
 	return nil

@@ -116,30 +116,42 @@ func (r *result) figures() {
 	}
 	for _, s := range r.states {
 		if t := r.teams[s.ClusterQueue]; t != nil {
-			t.count(s.State)
+			if n := t.counter(s.State); n != nil {
+				*n++
+			}
 		}
 	}
 }
 
-func (t *TeamState) count(jobState string) {
+// counter returns which of some counters counts jobs of a state, nil for a state that is not counted.
+func counter(jobState string, admitted, evicting, waitsForNodes, waiting, preempted, lost, never, unknown *int) *int {
 	switch jobState {
 	case Admitted, QuotaReserved:
-		t.Admitted++
+		return admitted
 	case Evicting:
-		t.Evicting++
+		return evicting
 	case WaitsForNodes:
-		t.WaitsForNodes++
+		return waitsForNodes
 	case Waiting:
-		t.Waiting++
+		return waiting
 	case Preempted:
-		t.Preempted++
+		return preempted
 	case Lost:
-		t.JobsLost++
+		return lost
 	case Never:
-		t.Never++
+		return never
 	case Unknown:
-		t.Unknown++
+		return unknown
 	}
+	return nil
+}
+
+func (t *TeamState) counter(jobState string) *int {
+	return counter(jobState, &t.Admitted, &t.Evicting, &t.WaitsForNodes, &t.Waiting, &t.Preempted, &t.JobsLost, &t.Never, &t.Unknown)
+}
+
+func (t *Totals) counter(jobState string) *int {
+	return counter(jobState, &t.Admitted, &t.Evicting, &t.WaitsForNodes, &t.Waiting, &t.Preempted, &t.JobsLost, &t.Never, &t.Unknown)
 }
 
 func stateOfTeam(t *quota.Team) *TeamState {

@@ -103,7 +103,7 @@ const (
 	Preempted     = "Preempted"     // evicted in the simulation, and waiting again
 	Lost          = "Lost"          // evicted: its pods are deleted, and nothing makes them again
 	Never         = "Never"         // waiting does not help
-	Unknown       = "Unknown"       // it depends on what is not modelled: Reason NotModelled
+	Unknown       = "Unknown"       // it depends on what is not modelled or could not be read: Reason NotModelled or NotReadable
 	Finished      = "Finished"
 )
 

@@ -1,0 +1,99 @@
+package simulate
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+)
+
+// NotReadable is the reason of a job whose state depends on what could not be read.
+const NotReadable = "NotReadable"
+
+// RunSeen runs as Run does, on inputs that may lack what the user has no permission to read. A job that starts in the best
+// case of it, and not in the worst, is Unknown.
+func RunSeen(ctx context.Context, in *inputs.Inputs, changes []Change, o Options) (*Report, error) {
+	r, err := Run(ctx, Of(in), changes, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, cq := range in.ClusterQueues {
+		if u := in.Unseen(cq.Name); !u.Any() || !r.moves(cq.Name) {
+			continue
+		}
+		best, err := Run(ctx, Of(in.Bound(cq.Name, true)), changes, o)
+		if err != nil {
+			return nil, err
+		}
+		worst, err := Run(ctx, Of(in.Bound(cq.Name, false)), changes, o)
+		if err != nil {
+			return nil, err
+		}
+		r.between(cq.Name, best, worst)
+	}
+	return r, nil
+}
+
+// moves reports whether a job of a queue is new or does not simply go on running.
+func (r *Report) moves(queue string) bool {
+	return slices.ContainsFunc(r.Jobs, func(j Job) bool {
+		return j.ClusterQueue == queue && j.After != nil && (j.Before == nil || !starts(j.After) || j.Changed())
+	})
+}
+
+// between sets the states after the changes of the jobs of a queue where what could not be read may decide.
+func (r *Report) between(queue string, best, worst *Report) {
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		if j.ClusterQueue != queue || j.After == nil || j.After.State == Finished || j.After.State == Unknown {
+			continue
+		}
+		high, low := best.after(j), worst.after(j)
+		switch {
+		case high == nil || low == nil:
+		case !starts(high): // it waits for, or exceeds, what was read
+			r.set(j, high)
+		case !starts(low):
+			r.set(j, &JobState{State: Unknown, Reason: NotReadable, Holds: []Amount{}, Borrowed: []Amount{}, Overcommit: []Amount{}, PodSets: []PodSet{}})
+		}
+	}
+	r.PolicyRemedies = slices.DeleteFunc(r.PolicyRemedies, func(p JobRemedies) bool {
+		return slices.ContainsFunc(r.Jobs, func(j Job) bool {
+			return j.Namespace == p.Namespace && j.Name == p.Name && j.After != nil && j.After.Reason == NotReadable
+		})
+	})
+}
+
+// set gives a job another state after the changes, and counts it anew.
+func (r *Report) set(j *Job, s *JobState) {
+	move := func(counter func(string) *int) {
+		if n := counter(j.After.State); n != nil {
+			*n--
+		}
+		if n := counter(s.State); n != nil {
+			*n++
+		}
+	}
+	move(r.After.counter)
+	for i := range r.Teams {
+		if t := &r.Teams[i]; t.ClusterQueue == j.ClusterQueue && t.After != nil {
+			move(t.After.counter)
+		}
+	}
+	j.After = s
+}
+
+// after returns the state of a job after the changes, nil if there is none.
+func (r *Report) after(job *Job) *JobState {
+	for _, j := range r.Jobs {
+		if j.Namespace == job.Namespace && j.Workload == job.Workload {
+			return j.After
+		}
+	}
+	return nil
+}
+
+// starts reports a job that has its quota.
+func starts(s *JobState) bool {
+	return slices.Contains([]string{Admitted, QuotaReserved, WaitsForNodes}, s.State)
+}
