@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
@@ -27,7 +28,11 @@ func (o *Options) jobs(ctx context.Context, c *factory.Cluster, path string, nam
 	if err != nil {
 		return nil, err
 	}
-	r, err := render.Objects(t, values.Values{})
+	var named values.Values
+	if prefix := resolve.GenerateName(t, named); prefix != "" { // the server would complete it
+		named.Name = strings.TrimSuffix(prefix, "-")
+	}
+	r, err := render.Objects(t, named)
 	if err != nil {
 		return nil, err
 	}
