@@ -2,9 +2,12 @@ package sandbox
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,7 +86,7 @@ func TestServeNeedsTheToken(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- b.s.Serve(ctx, ln, "right") }()
+	go func() { done <- b.s.Serve(ctx, ln, nil, "right") }()
 	b.url = "http://" + ln.Addr().String()
 	for header, code := range map[string]int{
 		"Authorization: Bearer right": 200, "Authorization: bearer right": 401, "Authorization: Bearer wrong": 401,
@@ -105,6 +108,61 @@ func TestServeNeedsTheToken(t *testing.T) {
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestManyConnections opens more connections than a served sandbox has, and sends nothing. Clients with a request still get
+// their answers, over TLS too.
+func TestManyConnections(t *testing.T) {
+	b := newBench(t, "john-smith")
+	b.s.opts.MostConnections = 8
+	far := httptest.NewUnstartedServer(nil)
+	far.StartTLS() // for its certificate
+	defer far.Close()
+	for _, secure := range []*tls.Config{nil, {Certificates: far.TLS.Certificates}} {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- b.s.Serve(ctx, ln, secure, "right") }()
+		var idle []net.Conn
+		for range b.s.opts.MostConnections + 1 {
+			conn, err := net.Dial("tcp", ln.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			idle = append(idle, conn)
+		}
+		url, client := "http://"+ln.Addr().String(), http.DefaultClient
+		if secure != nil {
+			url, client = "https://"+ln.Addr().String(), far.Client()
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/version", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer right")
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			t.Error(answer.Status)
+		}
+		_ = idle[0].SetReadDeadline(time.Now().Add(20 * time.Second)) // the oldest was closed for it
+		if _, err := idle[0].Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("the oldest connection is open: %v", err)
+		}
+		for _, conn := range idle {
+			_ = conn.Close()
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -34,6 +34,8 @@ type Options struct {
 	Poll time.Duration
 	// BodyTimeout limits how long a client of Serve sends a request body (default 30 s).
 	BodyTimeout time.Duration
+	// MostConnections is how many connections Serve has at a time (default 512). Each watch of a client has its own.
+	MostConnections int
 }
 
 func (o Options) withDefaults() Options {
@@ -54,6 +56,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.BodyTimeout == 0 {
 		o.BodyTimeout = 30 * time.Second
+	}
+	if o.MostConnections == 0 {
+		o.MostConnections = 512
 	}
 	return o
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"io"
 	"log"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/connlimit"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/loopback"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
@@ -18,9 +20,9 @@ import (
 )
 
 // Serve serves the sandbox on a listener until ctx ends, for kubectl and other clients
-// that send the bearer token. Jobs run by the clock meanwhile. The listener should be on
-// loopback: the connection is not encrypted. Serve refuses requests of web pages.
-func (s *Sandbox) Serve(ctx context.Context, ln net.Listener, token string) error {
+// that send the bearer token. Jobs run by the clock meanwhile. Without secure, connections
+// are not encrypted. Serve refuses requests of web pages.
+func (s *Sandbox) Serve(ctx context.Context, ln net.Listener, secure *tls.Config, token string) error {
 	server := &http.Server{
 		Handler: s.served(token),
 		// Watches and logs are endless, so there is no limit for a whole request.
@@ -31,6 +33,10 @@ func (s *Sandbox) Serve(ctx context.Context, ln net.Listener, token string) erro
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	done := make(chan error, 1)
+	ln = connlimit.Listen(server, ln, s.opts.MostConnections)
+	if secure != nil {
+		ln = tls.NewListener(ln, secure)
+	}
 	crash.Go(func() { done <- server.Serve(ln) })
 	for {
 		select {

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/connlimit"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/loopback"
 )
@@ -26,6 +27,9 @@ var page embed.FS
 
 // mostStreams is how many pages can be open at a time.
 const mostStreams = 16
+
+// mostConnections is how many connections can be open at a time: those of the pages, and of what they load.
+const mostConnections = 64
 
 // web serves the page and its figures to the browser that has the token.
 type web struct {
@@ -58,6 +62,7 @@ func (w *web) serve(ctx context.Context, ln net.Listener) error {
 	_, w.port, _ = net.SplitHostPort(ln.Addr().String())
 	server := &http.Server{Handler: w, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: log.New(io.Discard, "", 0), BaseContext: func(net.Listener) context.Context { return ctx }}
+	ln = connlimit.Listen(server, ln, mostConnections)
 	done := make(chan error, 1)
 	crash.Go(func() { done <- server.Serve(ln) })
 	select {

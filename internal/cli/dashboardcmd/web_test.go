@@ -3,6 +3,7 @@ package dashboardcmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -307,6 +308,27 @@ func TestManyPages(t *testing.T) {
 	}
 	if code, _, _ := get(t, c, "GET", s.base+"/events"); code != 503 {
 		t.Error(code)
+	}
+}
+
+// TestManyConnections: connections without a request keep no browser out.
+func TestManyConnections(t *testing.T) {
+	s := newSite(t)
+	var first net.Conn
+	for range mostConnections + 1 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.origin, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if first == nil {
+			first = conn
+		}
+	}
+	s.browser(t)
+	_ = first.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := first.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the oldest connection is open: %v", err)
 	}
 }
 

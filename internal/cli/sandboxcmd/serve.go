@@ -88,5 +88,5 @@ func runServe(ctx context.Context, o *serveOptions) (err error) {
 	if err := f.IO.Flush(); err != nil {
 		return err
 	}
-	return box.Serve(ctx, tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}), token)
+	return box.Serve(ctx, ln, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, token)
 }
