@@ -26,6 +26,7 @@ type ChaosProxy struct {
 	seed    uint64
 
 	mu   sync.Mutex
+	held bool
 	seen map[string]int // by method and path
 	hits []string
 	done map[string]int // successful writes
@@ -35,6 +36,13 @@ type ChaosProxy struct {
 // repeated.
 func NewChaos(backend http.Handler, kind string, seed uint64) *ChaosProxy {
 	return &ChaosProxy{backend: backend, kind: kind, seed: seed, seen: map[string]int{}, done: map[string]int{}}
+}
+
+// Hold makes requests pass until it is called with false.
+func (c *ChaosProxy) Hold(held bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = held
 }
 
 // Struck returns how many requests went wrong.
@@ -69,6 +77,9 @@ func (c *ChaosProxy) strikes(r *http.Request) (uint64, bool) {
 	sum := h.Sum64()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.held {
+		return sum, false
+	}
 	c.seen[key]++
 	reads := r.Method == http.MethodGet || readsAWS(r)
 	hit := (sum%3 == 0 || !reads) && (c.seen[key] == 1 || c.seed%2 == 1)

@@ -21,7 +21,7 @@ var elsewhere = map[string]string{
 	"replace-cluster-nodes": "the requests of reboot-cluster-nodes, from the same package",
 	"get-token":             "signs a token; internal/cli/gettoken tests it",
 	"port-forward":          "TestForward",
-	"mcp":                   "runs the other commands",
+	"mcp":                   "TestMCP",
 	"record":                "TestSoak of test/soak runs it behind faults",
 	"open-console":          "opens a browser; its reads are those of get-job",
 	"completion":            "sends no request",

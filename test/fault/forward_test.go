@@ -123,14 +123,8 @@ func forward(t *testing.T, chaos *fault.ChaosProxy) int {
 	case begun != nil && len(rest) > 0 && rest[len(rest)-1] != '\n':
 		report("half a line: %q", rest)
 	}
-	for _, word := range []string{"panic", "goroutine ", "Error: internal", "runtime error"} {
-		if strings.Contains(stderr.String(), word) {
-			report("%q on stderr", word)
-		}
-	}
-	for _, file := range leftovers(t, dir) {
-		report("the file %s is left", file)
-	}
+	reportCrash(stderr.String(), report)
+	reportLeftovers(t, dir, report)
 	return code
 }
 

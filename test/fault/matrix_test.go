@@ -66,10 +66,10 @@ func chosen(name string, n uint32) bool {
 	return (*seeds > 0 || h.Sum32()%n == 0 || *only != "") && strings.Contains(name, *only)
 }
 
-// serve starts a server with faults until the test ends. It returns its URL, a home folder whose kubeconfig leads to
+// serve starts a server with faults until the test ends. It returns it, a home folder whose kubeconfig leads to
 // it, and the environment of a command.
-func serve(t *testing.T, chaos *fault.ChaosProxy) (url, dir string, environ []string) {
-	server := httptest.NewUnstartedServer(chaos)
+func serve(t *testing.T, chaos *fault.ChaosProxy) (server *httptest.Server, dir string, environ []string) {
+	server = httptest.NewUnstartedServer(chaos)
 	server.Config.ErrorLog = nil
 	server.Start()
 	t.Cleanup(func() {
@@ -82,6 +82,6 @@ func serve(t *testing.T, chaos *fault.ChaosProxy) (url, dir string, environ []st
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return server.URL, dir, []string{asHyperpod + "=" + filepath.Join(dir, "status"), "HOME=" + dir, "KUBECONFIG=" + config,
+	return server, dir, []string{asHyperpod + "=" + filepath.Join(dir, "status"), "HOME=" + dir, "KUBECONFIG=" + config,
 		"TZ=UTC", "USER=ada", "PATH=" + os.Getenv("PATH"), "AWS_EC2_METADATA_DISABLED=true"}
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -35,12 +36,35 @@ const asHyperpod = "HYPERPOD_FAULT_SUITE"
 func TestMain(m *testing.M) {
 	if status := os.Getenv(asHyperpod); status != "" {
 		code := cli.Main(os.Args[1:], "v0.0.0-test")
+		if left := goroutines(); left != "" {
+			_ = os.WriteFile(status+".goroutines", []byte(left), 0o600)
+		}
 		if text, err := os.ReadFile("/proc/self/status"); err == nil { // rusage counts the parent's memory too
 			_ = os.WriteFile(status, text, 0o600)
 		}
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
+}
+
+// goroutines returns the stacks of goroutines of this program that have not ended 5 seconds after its main function.
+func goroutines() (text string) {
+	for range 100 {
+		stacks := make([]byte, 4<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		var left []string
+		for _, one := range strings.Split(string(stacks), "\n\n")[1:] { // the first is this one
+			if strings.Contains(one, "hyperpod-cli/hyperpod/") && !strings.Contains(one, "cli.interruptible.func") { // that one waits for signals
+				left = append(left, one)
+			}
+		}
+		if len(left) == 0 {
+			return ""
+		}
+		text = strings.Join(left, "\n\n")
+		time.Sleep(50 * time.Millisecond)
+	}
+	return text
 }
 
 const (
@@ -115,6 +139,28 @@ var codes = []int{0, 1, 3, 4, 5, 8, 124}
 // the contract, with a whole document or none on stdout, and with an error that says what
 // failed; nothing is created twice.
 func TestSuite(t *testing.T) {
+	file := enterprise(t)
+	box := open(t, file)
+	writes := map[string]bool{}
+	var lines []string
+	for _, c := range suite {
+		lines = append(lines, c.args)
+		writes[c.args] = c.writes
+	}
+	matrix{title: "faults", lines: lines, oneOf: 3,
+		each: func(t *testing.T, line string, kind string, seed uint64) (int, *fault.ChaosProxy) {
+			server := box
+			if writes[line] {
+				server = open(t, file)
+			}
+			chaos := fault.NewChaos(server, kind, seed)
+			return try(t, line, chaos, nil), chaos
+		}}.run(t)
+}
+
+// enterprise returns the file of a sandbox with jobs, teams and a volume claim.
+func enterprise(t *testing.T) []byte {
+	t.Helper()
 	base := filepath.Join(t.TempDir(), "base"+sandbox.Extension)
 	box, err := sandbox.Create(context.Background(), base, "enterprise", sandbox.Options{})
 	if err != nil {
@@ -130,35 +176,27 @@ func TestSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writes := map[string]bool{}
-	var lines []string
-	for _, c := range suite {
-		lines = append(lines, c.args)
-		writes[c.args] = c.writes
+	return file
+}
+
+// open opens a copy of a sandbox.
+func open(t *testing.T, file []byte) *sandbox.Sandbox {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "own"+sandbox.Extension)
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	matrix{title: "faults", lines: lines, oneOf: 3,
-		each: func(t *testing.T, line string, kind string, seed uint64) (int, *fault.ChaosProxy) {
-			server := box
-			if writes[line] {
-				path := filepath.Join(t.TempDir(), "own"+sandbox.Extension)
-				if err := os.WriteFile(path, file, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				own, err := sandbox.Open(path, sandbox.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				server = own
-			}
-			chaos := fault.NewChaos(server, kind, seed)
-			return try(t, line, chaos, nil), chaos
-		}}.run(t)
+	own, err := sandbox.Open(path, sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own
 }
 
 // try runs a command behind a fault and returns its exit code.
 // environ are variables that lead to the server instead of a kubeconfig.
 func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url string) []string) int {
-	url, dir, environment := serve(t, chaos)
+	server, dir, environment := serve(t, chaos)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +211,7 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url st
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = environment
 	if environ != nil {
-		cmd.Env = append(cmd.Env, environ(url)...)
+		cmd.Env = append(cmd.Env, environ(server.URL)...)
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -200,11 +238,7 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url st
 	if slices.Contains([]int{1, 4, 5}, code) && !strings.Contains(stderr.String(), "Error: ") && !undecided {
 		report("exit code %d without an error", code)
 	}
-	for _, word := range []string{"panic", "goroutine ", "Error: internal", "runtime error"} {
-		if strings.Contains(stderr.String(), word) {
-			report("%q on stderr", word)
-		}
-	}
+	reportCrash(stderr.String(), report)
 	if strings.Contains(line, "-o json") {
 		for d := json.NewDecoder(bytes.NewReader(stdout.Bytes())); ; {
 			var v any
@@ -219,16 +253,7 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url st
 	if code == 0 && stdout.Len() == 0 {
 		report("success without a result")
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "status")); err == nil {
-		_, peak, _ := strings.Cut(string(text), "VmHWM:")
-		var kib int
-		if _, err := fmt.Sscan(peak, &kib); err == nil && kib > memory {
-			report("%d MiB of memory", kib>>10)
-		}
-	}
-	for _, file := range leftovers(t, dir) {
-		report("the file %s is left", file)
-	}
+	reportLeftovers(t, dir, report)
 	if n := chaos.Count("POST", "SageMaker.CreateCluster"); n > 1 {
 		report("%d clusters were created", n)
 	}
@@ -257,6 +282,33 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url st
 		}
 	}
 	return code
+}
+
+// reportCrash reports words of a crash in what a command printed.
+func reportCrash(printed string, report func(string, ...any)) {
+	for _, word := range []string{"panic", "goroutine ", "Error: internal", "internal error", "runtime error"} {
+		if strings.Contains(printed, word) {
+			report("it printed %q", word)
+		}
+	}
+}
+
+// reportLeftovers reports what a command left in its home folder, goroutines that it left, and memory beyond the limit.
+func reportLeftovers(t *testing.T, dir string, report func(string, ...any)) {
+	t.Helper()
+	if text, err := os.ReadFile(filepath.Join(dir, "status")); err == nil {
+		_, peak, _ := strings.Cut(string(text), "VmHWM:")
+		var kib int
+		if _, err := fmt.Sscan(peak, &kib); err == nil && kib > memory {
+			report("%d MiB of memory", kib>>10)
+		}
+	}
+	for _, file := range leftovers(t, dir) {
+		report("the file %s is left", file)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "status.goroutines")); err == nil {
+		report("goroutines are left: %.4000s", text)
+	}
 }
 
 // leftovers are the temporary files and locks below a folder. A lock that the kernel holds

@@ -157,7 +157,7 @@ func Run(ctx context.Context, o *Options) error {
 	m := newModel()
 	m.source, m.io, m.now, m.user, m.readOnly, m.mouse = feed, *f.IO, c.Now, f.User(), o.ReadOnly, o.Mouse
 	m.run = func(args ...string) tea.Cmd {
-		cmd, err := newCommand(ctx, args, globals(f))
+		cmd, err := newCommand(ctx, args, f.RunArgs())
 		if err != nil {
 			return func() tea.Msg { return returned{err} }
 		}
@@ -199,16 +199,6 @@ func want(c *factory.Cluster, namespace string) state.Want {
 	w := state.Want{Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true, Cohorts: true, Flavors: true, Nodes: true}
 	findteam.Scope{Namespace: namespace}.Fallbacks(c, &w)
 	return w
-}
-
-// globals returns the flags that choose the cluster, for commands that the screen runs.
-func globals(f *factory.Factory) (args []string) {
-	for _, flag := range []struct{ name, value string }{{"sandbox", f.Global.Sandbox}, {"context", f.Global.Context}, {"kubeconfig", f.Global.Kubeconfig}} {
-		if flag.value != "" {
-			args = append(args, "--"+flag.name+"="+flag.value)
-		}
-	}
-	return args
 }
 
 // printOnce prints the tabs, one below the other.

@@ -45,7 +45,7 @@ func (o *Options) serve(ctx context.Context, c *factory.Cluster, feed *feed) err
 		}
 	}
 	w := newWeb(feed, historystore.Cluster(c), f.User(), c.Now)
-	w.show = func(ctx context.Context, args ...string) string { return commandOutput(ctx, args, globals(f)) }
+	w.show = func(ctx context.Context, args ...string) string { return commandOutput(ctx, args, f.RunArgs()) }
 	link := w.link(ln)
 	if err := f.IO.PrintLine(link); err != nil {
 		return err

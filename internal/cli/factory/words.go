@@ -18,6 +18,21 @@ func (f *Factory) ClusterArgs() (out []string) {
 	return out
 }
 
+// RunArgs returns the flags with which another run of this program reads the same cluster in the same way.
+func (f *Factory) RunArgs() []string {
+	out := append(f.ClusterArgs(), "--request-timeout="+f.Global.Timeout.String())
+	if f.Global.Snapshot != "" {
+		out = append(out, "--snapshot="+f.Global.Snapshot)
+	}
+	if f.Global.MaxAge > 0 {
+		out = append(out, "--max-age="+f.Global.MaxAge.String())
+	}
+	if f.Global.Scheduler != "" {
+		out = append(out, "--scheduler="+f.Global.Scheduler)
+	}
+	return out
+}
+
 // Line writes a suggestion as a line for the cluster of this run.
 func (f *Factory) Line(s errs.Suggestion) string {
 	if s.Kind == errs.RunCommand {

@@ -189,10 +189,7 @@ func (t *toolbox) run(ctx context.Context, c command, more, args []string, input
 	io := &output.IO{In: strings.NewReader(input), Out: &out, Err: &problems, UTF8: true, Now: of.IO.Now}
 	f := &factory.Factory{IO: io, Env: of.Env, Now: of.Now, Version: of.Version}
 	given := append([]string{"--output=json", "--error-format=json", "--color=never"}, more...)
-	given = append(given, of.ClusterArgs()...)
-	if of.Global.Snapshot != "" {
-		given = append(given, "--snapshot="+of.Global.Snapshot)
-	}
+	given = append(given, of.RunArgs()...)
 	if of.Global.Namespace != "" && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--namespace=") }) {
 		given = append(given, "--namespace="+of.Global.Namespace)
 	}
