@@ -33,6 +33,9 @@ func advised(f *factory.Factory, cmd *cobra.Command, err error) error {
 	if own.Code == errs.Usage && len(own.Try) == 0 && !slices.ContainsFunc(own.Facts, advice) && namesOption().MatchString(own.Error()) {
 		own.Try = []errs.Suggestion{helpOf(cmd)}
 	}
+	if errs.NoSpace(err) && !slices.ContainsFunc(own.Facts, advice) {
+		own.Facts = append(slices.Clip(own.Facts), errs.Fact{Label: "advice", Text: errs.FreeSpace})
+	}
 	return &own
 }
 

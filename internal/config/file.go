@@ -209,7 +209,7 @@ func edit(env func(string) string, change func(*file) bool) (string, error) {
 		return path, errs.Wrap(err, "cannot write the configuration")
 	}
 	if err := replace(path, b.Bytes()); err != nil {
-		return path, errs.Wrap(err, "cannot write the configuration")
+		return path, errs.New("cannot write the configuration", errs.FileReason(err)).WithFact("file", path).WithCause(err)
 	}
 	return path, nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Exit is a process exit code. The codes are a contract with scripts
@@ -136,6 +137,14 @@ func ExitOf(err error) Exit {
 		return Timeout
 	}
 	return Failure
+}
+
+// FreeSpace is the advice where NoSpace.
+const FreeSpace = "free space on the disk of the file"
+
+// NoSpace reports that a file of this machine could not be written because its disk is full, or the user's part of it.
+func NoSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // FileReason returns the cause of a file's error without its path, for messages that name the file themselves.

@@ -217,8 +217,12 @@ func (f file) save(head header, st *store.Store) (stamp, error) {
 	}
 	info, err := f.replace(data)
 	if err != nil {
-		return stamp{}, errs.New("cannot save sandbox "+f.name(), errs.FileReason(err)+"; the sandbox is unchanged").
+		e := errs.New("cannot save sandbox "+f.name(), errs.FileReason(err)+"; the sandbox is unchanged").
 			WithFact("file", f.path).WithCause(err)
+		if errs.NoSpace(err) { // a client of the API gets the text only
+			e = e.WithAdvice(errs.FreeSpace)
+		}
+		return stamp{}, e
 	}
 	return stamp{info}, nil
 }

@@ -105,10 +105,12 @@ func Create(ctx context.Context, path, scenario string, o Options) (*Sandbox, er
 	w := &work{store: store.New(), now: now,
 		head: header{Scenario: scenario, Created: now.Truncate(time.Second), JobDuration: Duration(sc.JobDuration)}}
 	if err := w.populate(ctx, scenario); err != nil {
+		_ = os.Remove(s.file.lockPath())
 		return nil, errs.Wrap(err, "cannot create scenario "+scenario)
 	}
 	seen, err := s.file.save(w.head, w.store)
 	if err != nil {
+		_ = os.Remove(s.file.lockPath())
 		return nil, err
 	}
 	s.keep(w, seen)

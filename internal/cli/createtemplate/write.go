@@ -66,18 +66,22 @@ func (o *Options) writeFile(dir string, text []byte) (string, error) {
 			return errors.Join(err, f.Chmod(0o644))
 		})
 		if err != nil {
-			return "", errs.Wrap(err, "cannot write "+path)
+			return "", cannotWrite(path, err)
 		}
 		return path, nil
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return "", errs.Wrap(err, "cannot write "+path)
+		return "", cannotWrite(path, err)
 	}
 	_, err = file.Write(text)
 	if err = errors.Join(err, file.Close()); err != nil {
 		_ = os.Remove(path) // the file is incomplete
-		return "", errs.Wrap(err, "cannot write "+path)
+		return "", cannotWrite(path, err)
 	}
 	return path, nil
+}
+
+func cannotWrite(path string, err error) error {
+	return errs.New("cannot write "+path, errs.FileReason(err)).WithCause(err)
 }

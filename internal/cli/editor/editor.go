@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -95,8 +96,12 @@ func (f File) Edit(ctx context.Context, fac *factory.Factory, text []byte) ([]by
 	if err != nil {
 		return nil, ctx, err
 	}
-	if err := os.WriteFile(f.Path, text, 0o600); err != nil {
-		return nil, ctx, errs.Wrap(err, "cannot write the file to edit")
+	// The old text stays if the disk is full.
+	if _, err := atomicfile.Write(f.Path, func(file *os.File) error { _, err := file.Write(text); return err }); err != nil {
+		if info, statErr := os.Stat(f.Path); statErr == nil && info.Size() == 0 {
+			f.Remove()
+		}
+		return nil, ctx, errs.New("cannot write the file to edit", errs.FileReason(err)).WithFact("file", f.Path).WithCause(err)
 	}
 	cmd := exec.Command(words[0], append(words[1:], f.Path)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = fac.IO.In, fac.IO.Out, fac.IO.Err

@@ -61,13 +61,22 @@ func (s *savedPlan) whole() bool {
 	return len(faults) == 0
 }
 
+// decode reads a saved plan; nil if it is none.
+func decode(data []byte) *savedPlan {
+	p := &savedPlan{}
+	if err := json.Unmarshal(data, p); err != nil || p.Schema != savedSchema || !p.whole() {
+		return nil
+	}
+	return p
+}
+
 func load(ctx context.Context, f *factory.Factory, path string) (*savedPlan, error) {
 	data, err := f.ReadNamed(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	p := &savedPlan{}
-	if err := json.Unmarshal(data, p); err != nil || p.Schema != savedSchema || !p.whole() {
+	p := decode(data)
+	if p == nil {
 		return nil, errs.Usagef("%s is not a saved plan", path).Suggest(errs.Run("governance", "plan", "-f", "FILE", "--out", path))
 	}
 	return p, nil
