@@ -96,20 +96,24 @@ func TestACrowdIsLoadedInProportion(t *testing.T) {
 	}
 }
 
-// TestQueuesShareOneInfo: the metric that Kueue searches for each ClusterQueue that changes does not grow with their number.
-// The search takes time but allocates nothing, so TestACrowdIsLoadedInProportion does not see it.
-func TestQueuesShareOneInfo(t *testing.T) {
+// TestQueuesShareOneGauge: the metrics of Kueue do not grow with the number of ClusterQueues. A search in them takes time but
+// allocates nothing, so TestACrowdIsLoadedInProportion does not see it.
+func TestQueuesShareOneGauge(t *testing.T) {
 	loaded(t, crowdOf(20).objs)
-	entries := make(chan prometheus.Metric)
-	go func() {
-		metrics.ClusterQueueInfo.Collect(entries)
-		close(entries)
-	}()
-	n := 0
-	for range entries {
-		n++
-	}
-	if n > 1 {
-		t.Errorf("%d entries of 41 queues", n)
+	for name, m := range map[string]*prometheus.GaugeVec{"cluster_queue_info": metrics.ClusterQueueInfo, "cluster_queue_status": metrics.ClusterQueueByStatus,
+		"pending_workloads": metrics.PendingWorkloads, "finished_workloads": metrics.FinishedWorkloads,
+		"reserving_active_workloads": metrics.ReservingActiveWorkloads, "admitted_active_workloads": metrics.AdmittedActiveWorkloads} {
+		entries := make(chan prometheus.Metric)
+		go func() {
+			m.Collect(entries)
+			close(entries)
+		}()
+		n := 0
+		for range entries {
+			n++
+		}
+		if n > 1 {
+			t.Errorf("%s: %d gauges of 41 queues", name, n)
+		}
 	}
 }
