@@ -30,21 +30,19 @@ func FuzzWatch(f *testing.F) {
 	f.Add([]byte(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}` + "\n" + `{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}`))
 	f.Add([]byte(`{"type":"ERROR","object":null}`))
 	f.Add([]byte(`{"type":"MODIFIED","object":{"metadata":{"name":"a"}`))
-	end := errors.New("the end")
 	f.Fuzz(func(t *testing.T, events []byte) {
-		waits := 0
+		watches := 0
 		c := NewInProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("watch") != "" {
+				if watches++; watches > 3 {
+					http.Error(w, "the end", http.StatusBadRequest)
+					return
+				}
 				_, _ = w.Write(events)
 				return
 			}
 			fmt.Fprint(w, listOf("2", object("a", "1", "1", 1), object("b", "2", "2", 2)))
-		}), "fuzzed", Options{Sleep: func(context.Context, time.Duration) error {
-			if waits++; waits > 3 {
-				return end
-			}
-			return nil
-		}})
+		}), "fuzzed", Options{Sleep: func(context.Context, time.Duration) error { return nil }})
 		var seen []string
 		err := Follow(t.Context(), c, kinds.ConfigMap, "ns", ListOptions{}, func(e Event[item]) error {
 			seen = append(seen, e.Type+" "+e.Object.Metadata.Name)
