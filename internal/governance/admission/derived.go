@@ -21,6 +21,7 @@ type derived struct {
 	head    map[kueue.ClusterQueueReference]*head             // nil: it has none; missing: not known
 	heads   []*head                                           // nil: not known
 	use     map[string]float64                                // past use of LocalQueues ("namespace/name")
+	hashes  map[*kueue.Workload]workload.EquivalenceHash      // see storedHash
 }
 
 // head is a workload that Kueue tries in every cycle: the first of a StrictFIFO queue, or one that preempts.

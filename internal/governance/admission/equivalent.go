@@ -48,7 +48,7 @@ func (e *Engine) equivalent(ctx context.Context, w *kueue.Workload, cq kueue.Clu
 			if hash == "" {
 				hash = e.hashOf(ctx, w)
 			}
-			if hash == workload.SchedulingHashUnknown || e.hashOf(ctx, o) != hash {
+			if hash == workload.SchedulingHashUnknown || e.storedHash(ctx, o) != hash {
 				continue
 			}
 		}
@@ -68,6 +68,20 @@ func (e *Engine) hashOf(ctx context.Context, w *kueue.Workload) workload.Equival
 	info := e.infoOf(ctx, w)
 	info.UpdateSchedulingHash(e.log)
 	return info.SchedulingHash
+}
+
+// storedHash is hashOf for a workload that is stored. A large queue has thousands, and remedies ask about them again and again.
+func (e *Engine) storedHash(ctx context.Context, w *kueue.Workload) workload.EquivalenceHash {
+	d := &e.derived
+	hash, known := d.hashes[w]
+	if !known {
+		if d.hashes == nil {
+			d.hashes = map[*kueue.Workload]workload.EquivalenceHash{}
+		}
+		hash = e.hashOf(ctx, w)
+		d.hashes[w] = hash
+	}
+	return hash
 }
 
 // putAside reports whether a workload was found not to fit and put aside: by this engine, or by Kueue before.
