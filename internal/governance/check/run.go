@@ -167,6 +167,7 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 	}
 	v.Lint = c.lint(&r, v)
 	v.conclude()
+	c.settings(&r, wl, v)
 	c.holds(wl, v)
 	v.MoreBorrowing = v.Quota.Detail == ExceedsBorrowing && c.moreBorrowing(v)
 	r.Remedies = r.Remedies && v.Reason != GroupIncomplete

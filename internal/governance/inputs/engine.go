@@ -50,6 +50,10 @@ type Note struct {
 	// about one job.
 	Differences []string `json:",omitempty"`
 
+	// Settings are the settings of Kueue's configuration that could change the answer about one job, of ConfigurationUnknown.
+	// Nil: not about one job.
+	Settings []string `json:",omitempty"`
+
 	// Manager is why the configuration is not known, of ConfigurationUnknown.
 	Manager ManagerState `json:"-"`
 	// Version is the cluster's, of VersionDiffers.

@@ -38,10 +38,17 @@ func Fill(notes []inputs.Note) {
 func Note(n inputs.Note) string {
 	switch n.Code {
 	case inputs.ConfigurationUnknown:
+		text := "Kueue's configuration is unknown (" + manager(n.Manager) + ")"
 		if n.Manager == inputs.ManagerInvalid {
-			return "Kueue's configuration is invalid: assuming its defaults"
+			text = "Kueue's configuration is invalid"
 		}
-		return "Kueue's configuration is unknown (" + manager(n.Manager) + "): assuming its defaults"
+		switch {
+		case n.Settings == nil:
+			return text + ": assuming its defaults"
+		case len(n.Settings) == 0:
+			return text + "; this answer does not depend on it"
+		}
+		return text + ": assuming the defaults of " + words.Some(n.Settings, len(n.Settings))
 	case inputs.VersionUnknown:
 		return "the cluster's Kueue version is unknown: checked with the rules of " + admission.KueueVersion
 	case inputs.VersionDiffers:

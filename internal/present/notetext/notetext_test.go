@@ -15,6 +15,8 @@ func TestNotes(t *testing.T) {
 	for want, n := range map[string]inputs.Note{
 		"Kueue's configuration is invalid: assuming its defaults":                                        {Code: inputs.ConfigurationUnknown, Manager: inputs.ManagerInvalid},
 		"Kueue's configuration is unknown (no permission to read it): assuming its defaults":             {Code: inputs.ConfigurationUnknown, Manager: inputs.ManagerForbidden},
+		"Kueue's configuration is unknown (it is not in the file); this answer does not depend on it":    {Code: inputs.ConfigurationUnknown, Manager: inputs.ManagerNotInFile, Settings: []string{}},
+		"Kueue's configuration is invalid: assuming the defaults of a, b":                                {Code: inputs.ConfigurationUnknown, Manager: inputs.ManagerInvalid, Settings: []string{"a", "b"}},
 		"the cluster runs Kueue v0.1.0: checked with the rules of " + admission.KueueVersion:             {Code: inputs.VersionDiffers, Version: "v0.1.0"},
 		"some jobs use a runtime class that cannot be read: the overhead that it may add is not counted": {Code: inputs.NotModelled, RuntimeClasses: true},
 		"Cohort c: it has no spec":   {Code: inputs.Invalid, Err: &admission.InvalidError{Kind: "Cohort", Name: "c", Faults: []quota.Fault{{Code: quota.NoSpec}}}},
