@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -103,18 +104,22 @@ func FuzzFromKubeconfig(f *testing.F) {
 		"clusters: [{name: k, cluster: {server: 'https://worker:6443', certificate-authority-data: eA==}}]\nusers: [{name: u, user: {token: hush}}]\n",
 		"clusters: [{name: k, cluster: {server: 'https://worker:6443', proxy-url: 'http://p'}}]\nusers: [{name: u, user: {exec: {command: hush}}}]\n",
 		"clusters: [{name: k, cluster: {server: 'http://worker', insecure-skip-tls-verify: true}}]\nusers: [{name: u, user: {tokenFile: /hush}}]\n",
+		"clusters: [{name: k, cluster: {server: 'hTtps://worker:6443'}}]\nusers: [{name: u, user: {token: hush}}]\n",
 		"clusters: null\nusers: [null]\n",
 	} {
 		f.Add([]byte(head + text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		cfg, err := FromKubeconfig(data)
-		switch {
-		case err != nil:
+		if err != nil {
 			if strings.Contains(err.Error(), "hush") {
 				t.Error(err)
 			}
-		case !strings.HasPrefix(cfg.Host, "https://"), cfg.ExecProvider != nil, cfg.AuthProvider != nil, cfg.BearerTokenFile != "", cfg.Insecure, cfg.CAFile != "", cfg.CertFile != "", cfg.KeyFile != "", cfg.Password != "", cfg.Proxy != nil:
+			return
+		}
+		server, err := url.Parse(cfg.Host)
+		switch {
+		case err != nil || server.Scheme != "https", cfg.ExecProvider != nil, cfg.AuthProvider != nil, cfg.BearerTokenFile != "", cfg.Insecure, cfg.CAFile != "", cfg.CertFile != "", cfg.KeyFile != "", cfg.Password != "", cfg.Proxy != nil:
 			t.Errorf("%q leads to %+v", data, cfg)
 		}
 	})

@@ -36,7 +36,7 @@ var tools = []string{
 	`governance_audit {}`,
 	`governance_export {}`,
 	`governance_rbac {"team":"interns"}`,
-	`report {"since":"7d"}`,
+	`report {"since":"7d","namespace":"hyperpod-ns-researchers"}`,
 	`list_templates {"namespace":"hyperpod-ns-interns"}`,
 	`get_template {"name":"team/mine","namespace":"hyperpod-ns-interns"}`,
 	`validate_template {"template":"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"}`,

@@ -16,6 +16,7 @@ import (
 // foretold is what a simulation of a step says: the jobs that hold quota after it, and those that hold it now. A pod group
 // is one job. It is nil where a simulation says nothing: Kueue is undecided, or simulate has no such change.
 func (w *world) foretold(ctx context.Context, s step) (before, after map[string]bool, err error) {
+	w.loops = false
 	args, err := w.changes(ctx, s)
 	if args == nil || err != nil {
 		return nil, nil, err
@@ -30,9 +31,10 @@ func (w *world) foretold(ctx context.Context, s step) (before, after map[string]
 			Before, After   *struct{ State string }
 		}
 	}
-	if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != errs.OK {
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != errs.OK && (code != errs.No || r.Settled) { // No: the policy never converges
 		return nil, nil, fmt.Errorf("simulate %s: exit code %d: %s", strings.Join(args, " "), code, stderr)
 	}
+	w.loops = !r.Settled
 	if !r.Settled || r.Tie || r.Between != nil || len(r.NotModelled) > 0 {
 		w.seen["simulation undecided"]++
 		return nil, nil, nil

@@ -58,6 +58,8 @@ type world struct {
 	present map[string]bool
 	// reserved is quota that was reserved after the last step, by queue and flavor.
 	reserved map[string]int64
+	// loops: after the step the policy never converges, as a simulation says. What a job does then depends on the moment.
+	loops bool
 	// seen counts what happened: commands by exit code, verdicts, states.
 	seen map[string]int
 }

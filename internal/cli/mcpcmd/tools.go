@@ -106,7 +106,7 @@ func commands() []command {
 		{name: "governance_audit", line: "governance audit", title: "Audit quota", help: "Find teams that wait, quota that is idle meanwhile, and the setting behind it.", schema: "governance-audit"},
 		{name: "governance_export", line: "governance export", title: "Export teams and quota", help: "Write the teams, quota and policy of the cluster as a governance file, to change and give to governance_plan.", schema: "governance.schema", args: []argument{}},
 		{name: "governance_rbac", line: "governance rbac", title: "Show a team's Roles", help: "Show the Roles that give a team its permissions. Changes nothing.", args: []argument{{name: "team", kind: "string", help: "team", required: true}}},
-		{name: "report", line: "report", title: "Report usage and idle capacity", help: "Report the device-hours that teams, owners or projects used, and what was idle.", schema: "report", args: []argument{
+		{name: "report", line: "report", title: "Report usage and idle capacity", help: "Report the device-hours that teams, owners or projects used, and what was idle.", schema: "report", args: []argument{namespace,
 			{name: "since", kind: "string", help: "how far back, such as 30d (default 7d)", flag: "since"}, {name: "until", kind: "string", help: "end of the period, as a time before now, such as 7d", flag: "until"},
 			{name: "team", kind: "string", help: "only jobs of this team", flag: "team"}}},
 		{name: "list_templates", line: "list-templates", title: "List templates", help: "List job templates with their parameters.", schema: "list-templates", args: []argument{namespace}},
