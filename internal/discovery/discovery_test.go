@@ -256,6 +256,7 @@ func TestQueue(t *testing.T) {
 		{name: "flag", answers: with(items(localQueue("other", "x", ""), mine)), ns: managed, flag: "other", want: "other x flag"},
 		{name: "flag, stopped", answers: with(items(localQueue("other", "x", "Hold"))), ns: plain, flag: "other", want: "other x flag", note: "QueueStopped other Hold"},
 		{name: "flag, unknown", answers: with(items(localQueue("training", "x", ""))), ns: plain, flag: "trainin", code: errs.NotFound, says: []string{`queue "trainin" not found in namespace team`, "available:  training", "--queue-name training"}},
+		{name: "another queue, of one", answers: with(items(localQueue("training", "x", ""))), ns: plain, flag: "user-queue", code: errs.NotFound, says: []string{"available:  training", "--queue-name training"}},
 		{name: "flag, there are none", answers: with(items()), ns: plain, flag: "x", code: errs.NotFound, says: []string{"available:  none"}},
 		{name: "forbidden, managed", answers: with(403), ns: managed, want: "hyperpod-ns-ml-localqueue hyperpod-ns-ml-clusterqueue managed", note: "QueueAssumed hyperpod-ns-ml-localqueue"},
 		{name: "forbidden, flag", answers: with(403), ns: managed, flag: "x", want: "x  flag", note: "QueueUnchecked x"},

@@ -103,7 +103,11 @@ func unknownQueue(name, namespace string, names []string) error {
 	if len(names) == 0 {
 		return e.WithFact("available", "none")
 	}
-	if near := errs.Near(name, names); len(near) > 0 {
+	near := errs.Near(name, names)
+	if len(names) == 1 {
+		near = names
+	}
+	if len(near) > 0 {
 		e.Suggest(suggest.QueueName(near[0]))
 	}
 	return e.WithFact("available", words.Some(names, 20))

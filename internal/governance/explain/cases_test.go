@@ -151,3 +151,18 @@ func TestKueueCondition(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadableQueue: where queues may not be read, Kueue's own word about a queue that does not exist leads, without a
+// position in a queue that is not known.
+func TestUnreadableQueue(t *testing.T) {
+	work := strings.Replace(text(fixture.Work("t", "llama", 8, 10, time.Hour, false)), `"status":{}`,
+		`"status":{"conditions":[{"type":"QuotaReserved","status":"False","reason":"Inadmissible","message":"LocalQueue elsewhere doesn't exist","lastTransitionTime":"2026-01-02T11:00:00Z"}]}`, 1)
+	work = strings.Replace(work, `"queueName":"queue"`, `"queueName":"elsewhere"`, 1)
+	s := cluster(json.RawMessage(work))
+	s.Forbid = func(_, plural, _, _ string) bool { return plural == "localqueues" }
+	e := explained(t, s, question(t, pytorch("llama", `"kueue.x-k8s.io/queue-name":"elsewhere"`, 8, true), work))
+	page := explanation.Text(e, 0, false, hours)
+	if first, _, _ := strings.Cut(page, "\n"); !strings.HasSuffix(first, ": Inadmissible: LocalQueue elsewhere doesn't exist") {
+		t.Errorf("%s\n%s", e.Cause, page)
+	}
+}

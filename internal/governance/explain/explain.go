@@ -310,7 +310,7 @@ func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, w
 	q.permit(ctx, v)
 	e.Verdict = v
 	inactive := wl != nil && wl.Spec.Active != nil && !*wl.Spec.Active // it is in no queue
-	if e.Position != nil && wl != nil && !inactive && v.Quota.Status != check.StatusNotApplicable {
+	if e.Position != nil && v.Job.ClusterQueue != "" && wl != nil && !inactive && v.Quota.Status != check.StatusNotApplicable {
 		e.Position.at(v.Job.ClusterQueue)
 		e.Position.Position = v.Quota.Ahead + 1
 		for _, w := range c.In.Workloads {

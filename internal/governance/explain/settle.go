@@ -70,6 +70,8 @@ func (e *Explanation) settle(ctx context.Context, q Question, wl *kueue.Workload
 			reason = kueue.WorkloadQuotaReservedReasonExceedsMaxQuota
 		}
 		set(ByKueue, reason, "")
+	case v.Verdict == check.Unknown && v.Reason == check.NotReadable && e.Kueue != nil && v.Job.ClusterQueue == "" && e.Kueue.Message != "":
+		set(ByKueue, e.Kueue.Reason, "") // such as a LocalQueue that does not exist
 	default:
 		set(ByVerdict, v.Reason, v.Detail)
 	}

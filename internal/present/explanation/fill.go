@@ -41,6 +41,9 @@ func summary(e *explain.Explanation, render verdict.Render) string {
 	case explain.ByVerdict:
 		return e.Verdict.Summary
 	case explain.ByKueue:
+		if len(words.Shortages(e.Kueue.Message)) == 0 {
+			return words.OneLine(e.Kueue.Message)
+		}
 		return jobtext.Shortages(e.Kueue.Message)
 	case explain.ChecksPending:
 		c, ok := e.PendingCheck()
