@@ -64,7 +64,7 @@ func (r *Report) between(queue string, best, worst *Report) {
 	})
 }
 
-// set gives a job another state after the changes, and counts it anew.
+// set gives a job another state after the changes, and updates the counts.
 func (r *Report) set(j *Job, s *JobState) {
 	move := func(counter func(string) *int) {
 		if n := counter(j.After.State); n != nil {
