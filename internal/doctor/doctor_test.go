@@ -152,7 +152,7 @@ func TestJobKindsAreAlternatives(t *testing.T) {
 	}
 }
 
-// What an earlier request remembered is no finding about a cluster that does not answer.
+// What an earlier command kept says nothing about a cluster that does not answer.
 func TestNothingKnownWithoutConnection(t *testing.T) {
 	got := withoutConnection([]Diagnosis{{Code: Connection, Status: Fail}, {Code: Kueue, Status: OK}, {Code: Nodes, Status: Fail}})
 	if got[0].Status != Fail || got[1].Status != Skipped || got[1].Reason != NoConnection || got[2].Status != Skipped {

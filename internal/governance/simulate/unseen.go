@@ -34,7 +34,7 @@ func RunSeen(ctx context.Context, in *inputs.Inputs, changes []Change, o Options
 	return r, nil
 }
 
-// moves reports whether a job of a queue is new or does not simply go on running.
+// moves reports whether a job of a queue is new or changes its state.
 func (r *Report) moves(queue string) bool {
 	return slices.ContainsFunc(r.Jobs, func(j Job) bool {
 		return j.ClusterQueue == queue && j.After != nil && (j.Before == nil || !starts(j.After) || j.Changed())
