@@ -82,6 +82,15 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
+// CloseWrite ends what the server sends, as the connection below does. The server calls it before it closes a connection whose
+// request it has not read to its end, so that the client gets the answer and no reset.
+func (c *conn) CloseWrite() error {
+	if below, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return below.CloseWrite()
+	}
+	return nil
+}
+
 // note learns from the server whether a connection has a request.
 func (l *listener) note(given net.Conn, state http.ConnState) {
 	if over, ok := given.(*tls.Conn); ok {

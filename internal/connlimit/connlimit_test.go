@@ -111,3 +111,34 @@ func isTimeout(err error) bool {
 	e, ok := err.(net.Error)
 	return ok && e.Timeout()
 }
+
+// TestCloseWrite: a server can end its answer while the client still sends its request.
+func TestCloseWrite(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	client := dial(t, ln.Addr().String())
+	c, err := connlimit.Listen(&http.Server{}, ln, 1).Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	half, ok := c.(interface{ CloseWrite() error })
+	if !ok {
+		t.Fatal("the server cannot end its answer")
+	}
+	if err := half.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(client); err != nil || len(rest) > 0 {
+		t.Errorf("the client reads %q, %v", rest, err)
+	}
+	if _, err := client.Write([]byte("x")); err != nil {
+		t.Error(err)
+	}
+	if n, err := c.Read(make([]byte, 1)); n != 1 {
+		t.Errorf("the server reads %d bytes: %v", n, err)
+	}
+}
