@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 )
 
@@ -43,12 +45,14 @@ func (r *Report) moves(queue string) bool {
 
 // between sets the states after the changes of the jobs of a queue where what could not be read may decide.
 func (r *Report) between(queue string, best, worst *Report) {
+	highs, lows := best.after(queue), worst.after(queue)
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		if j.ClusterQueue != queue || j.After == nil || j.After.State == Finished || j.After.State == Unknown {
 			continue
 		}
-		high, low := best.after(j), worst.after(j)
+		key := types.NamespacedName{Namespace: j.Namespace, Name: j.Workload}
+		high, low := highs[key], lows[key]
 		switch {
 		case high == nil || low == nil:
 		case !starts(high): // it waits for, or exceeds, what was read
@@ -83,14 +87,15 @@ func (r *Report) set(j *Job, s *JobState) {
 	j.After = s
 }
 
-// after returns the state of a job after the changes, nil if there is none.
-func (r *Report) after(job *Job) *JobState {
+// after returns the states after the changes of the jobs of a queue, by the namespace and name of their workloads.
+func (r *Report) after(queue string) map[types.NamespacedName]*JobState {
+	out := map[types.NamespacedName]*JobState{}
 	for _, j := range r.Jobs {
-		if j.Namespace == job.Namespace && j.Workload == job.Workload {
-			return j.After
+		if j.ClusterQueue == queue {
+			out[types.NamespacedName{Namespace: j.Namespace, Name: j.Workload}] = j.After
 		}
 	}
-	return nil
+	return out
 }
 
 // starts reports a job that has its quota.
