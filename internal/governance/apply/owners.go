@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
@@ -19,7 +19,7 @@ const atOnce = 8
 // SetOwners sets the Owners of the operations: the other field managers whose fields they change. The API server refuses
 // such a change unless it is forced. Objects that cannot be read get none.
 func SetOwners(ctx context.Context, c *kube.Client, ops []policy.Operation) {
-	var wg sync.WaitGroup
+	var wg crash.Group
 	turn := make(chan struct{}, atOnce)
 	for i := range ops {
 		op := &ops[i]

@@ -267,8 +267,7 @@ func derived(f *kueue.ResourceFlavor) bool {
 		len(f.Spec.NodeTaints)+len(f.Spec.Tolerations) == 0 && f.Spec.TopologyName == nil
 }
 
-// labelFields reports the labels that an existing namespace lacks.
-// labelFields names the labels if the namespace lacks some. Those of an assumed namespace are not
+// labelFields returns the field labels if an existing namespace lacks some. The labels of an assumed namespace are unknown, and not
 // compared.
 func labelFields(old, n *corev1.Namespace) []string {
 	if old == nil || kinds.Assumed(old.Annotations) {
