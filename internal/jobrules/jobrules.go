@@ -54,6 +54,8 @@ func rulesOf(k kinds.Job) kindRules {
 		return kindRules{webhook: leaderWorkerSet}
 	case kinds.SparkApplication.FullName():
 		return kindRules{webhook: sparkApplication}
+	case kinds.AppWrapper.FullName():
+		return kindRules{operator: appWrapper}
 	case kinds.Notebook.FullName():
 		return kindRules{schema: notebook()}
 	case kinds.Workspace.FullName():
@@ -87,7 +89,7 @@ func Refused(k kinds.Job, object map[string]any, open func(string) bool) []Fault
 	return c.found
 }
 
-// Failing returns the faults for which the operator does not run a job that the API server accepts.
+// Failing returns the faults for which the operator does not run a job that the API server accepts. open is as in [Refused].
 func Failing(k kinds.Job, object map[string]any, open func(string) bool) []Fault {
 	c, own := newChecker(k, object, open), rulesOf(k)
 	if c == nil || own.operator == nil {

@@ -68,6 +68,24 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// TestFaultsInOrder: of rules in conflict, the same one is reported each time.
+func TestFaultsInOrder(t *testing.T) {
+	var deletions []any
+	for _, status := range []string{"SUCCEEDED", "FAILED"} {
+		for ttl, policy := range map[int]string{300: "DeleteWorkers", 200: "DeleteCluster", 100: "DeleteSelf"} {
+			deletions = append(deletions, map[string]any{"policy": policy, "condition": map[string]any{"jobStatus": status, "ttlSeconds": ttl}})
+		}
+	}
+	object := map[string]any{"apiVersion": kinds.RayJob.GroupVersion(), "kind": "RayJob", "metadata": map[string]any{"name": "r"},
+		"spec": map[string]any{"rayClusterSpec": map[string]any{}, "deletionStrategy": map[string]any{"deletionRules": deletions}}}
+	const want = "DeleteSelf after 100 seconds comes before DeleteCluster after 200 seconds"
+	for range 20 {
+		if faults := Failing(kinds.RayJob, object, nil); len(faults) != 1 || faults[0].Detail != want {
+			t.Fatalf("%+v, want %q", faults, want)
+		}
+	}
+}
+
 func verdict(refused, by string) string {
 	if refused == "" || by == "operator" {
 		return "accepted"

@@ -1,6 +1,7 @@
 package jobrules
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -186,7 +187,11 @@ func (c *checker) deletions(cluster, selector map[string]any) {
 			times[key] = ttl
 		}
 	})
-	for key, ttl := range times { // what is deleted first is part of what is deleted next
+	inOrder := func(a, b condition) int {
+		return cmp.Or(cmp.Compare(a.status, b.status), cmp.Compare(a.policy, b.policy))
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(times), inOrder) { // what is deleted first is part of what is deleted next
+		ttl := times[key]
 		for _, later := range [][2]string{{"DeleteWorkers", "DeleteCluster"}, {"DeleteCluster", "DeleteSelf"}, {"DeleteWorkers", "DeleteSelf"}} {
 			if after, ok := times[condition{key.status, later[1]}]; ok && key.policy == later[0] && after < ttl {
 				c.invalid(p.to("deletionRules"), nil, fmt.Sprintf("%s after %d seconds comes before %s after %d seconds", later[1], after, later[0], ttl))
