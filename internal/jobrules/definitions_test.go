@@ -43,7 +43,8 @@ var sources = []struct {
 }
 
 // filled are required fields that the operators' webhooks set where they are absent, and those of Ray that the next release asks for only
-// with some backends.
+// with some backends. The webhooks of JobSets, LeaderWorkerSets and SparkApplications also write "" for absent names in pods, such as
+// those of variables. These names stay required: the API server refuses the pods later.
 var filled = map[string][]string{
 	"JobSet":          {"spec.failurePolicy.rules.name"},
 	"LeaderWorkerSet": {"spec.networkConfig.subdomainPolicy"},
@@ -132,7 +133,7 @@ func write(t *testing.T, versions map[string]string) {
 		}
 		data, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(cache)), s.module+"@"+s.version, s.file))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%v: run go mod download %s@%s", err, s.module, s.version)
 		}
 		all[s.kind.FullName()] = map[string]any{"source": s.module + " " + s.version, "schema": definition(t, data, s.kind.Kind, s.kind.Version)}
 	}

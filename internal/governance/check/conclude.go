@@ -102,10 +102,11 @@ func (v *Verdict) conclude() {
 	if _, lacks := v.Absent(); lacks && v.Verdict == Admitted {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
-	kueues := v.Verdict == Never && v.Detail != ClusterQueueStopped // that the job never runs is Kueue's word so far
-	sooner := func(o Outcome, reason, detail string) {
-		if worse(o, reason, detail); kueues && o == Never {
-			v.Reason, v.Detail, kueues = reason, detail, false
+	// A step of the submission that rules the job out comes before quota: Kueue never sees the job.
+	byQuota := v.Verdict == Never && v.Detail != ClusterQueueStopped
+	beforeQuota := func(o Outcome, reason, detail string) {
+		if worse(o, reason, detail); byQuota && o == Never {
+			v.Reason, v.Detail, byQuota = reason, detail, false
 		}
 	}
 	for _, s := range v.Submission {
@@ -119,29 +120,29 @@ func (v *Verdict) conclude() {
 		case "Rights":
 			worse(Never, NotAllowed, "")
 		case "Kind":
-			sooner(Never, Refused, KindNotServed)
+			beforeQuota(Never, Refused, KindNotServed)
 		case "Queue":
 			detail := LocalQueueMissing
 			if s.Code == NeverResumed {
 				detail = NeverResumed
 			}
 			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, detail)
-			kueues = false // Kueue's word is about the queue too, and says more
+			byQuota = false // Kueue's reason is about the queue, too, and more exact
 		case "PriorityClass":
-			sooner(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
+			beforeQuota(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
 		case "Group":
 			if outcome := s.Outcome(); outcome == Waits {
 				if worse(outcome, s.Code, ""); v.Verdict == Waits { // without all pods, quota does not help
 					v.Reason, v.Detail = s.Code, ""
 				}
 			} else {
-				sooner(outcome, kueue.WorkloadQuotaReservedReasonMisconfigured, s.Code)
+				beforeQuota(outcome, kueue.WorkloadQuotaReservedReasonMisconfigured, s.Code)
 			}
 		case "Server":
-			sooner(Never, Refused, ServerRefuses)
+			beforeQuota(Never, Refused, ServerRefuses)
 		case "Pods":
 			if s.Code != VolumeElsewhere { // the nodes layer decides about volumes
-				sooner(s.Outcome(), PodsRefused, s.Code)
+				beforeQuota(s.Outcome(), PodsRefused, s.Code)
 			}
 		}
 	}
