@@ -153,12 +153,6 @@ func (c *checker) text(m map[string]any, key string) (s string, ok bool) {
 	return s, s != "" && !c.open(s)
 }
 
-// unknown reports a value that has placeholders or another type than a number.
-func unknown(v any) bool {
-	_, ok := number(v)
-	return v != nil && !ok
-}
-
 // oneOf reports a text that is not one of those allowed.
 func (c *checker) oneOf(p at, m map[string]any, key string, allowed ...string) {
 	if s, ok := c.text(m, key); ok && !slices.Contains(allowed, s) {

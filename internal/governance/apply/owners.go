@@ -53,7 +53,7 @@ func owners(op *policy.Operation, managers []metav1.ManagedFieldsEntry) []string
 			continue
 		}
 		var set map[string]any
-		if json.Unmarshal(m.FieldsV1.Raw, &set) == nil && changes(set, before, after) {
+		if json.Unmarshal(m.FieldsV1.GetRawBytes(), &set) == nil && changes(set, before, after) {
 			out = append(out, m.Manager)
 		}
 	}
