@@ -258,8 +258,8 @@ func TestSubmitFamily(t *testing.T) {
 	e := f.engine(t, Config{Gates: concurrentOn})
 	for i, want := range []string{"admitted, a100 admitted, spare inactive evicted:Deactivated", "admitted, a100 pending, spare admitted"} {
 		w := f.job("a", fmt.Sprint("job-", i), 8)
-		if evicted, err := e.Submit(context.Background(), w); err != nil || len(evicted) > 0 {
-			t.Fatal(evicted, err)
+		if after, err := e.Submit(context.Background(), w); err != nil || len(after.Evicted) > 0 {
+			t.Fatal(after, err)
 		}
 		if got := households(e, "a/"+w.Name); got != want {
 			t.Errorf("%s: %s, want %s", w.Name, got, want)
@@ -270,9 +270,9 @@ func TestSubmitFamily(t *testing.T) {
 	if d.Outcome != AdmittedByPreempting || len(d.Preempts) != 1 || d.Preempts[0].Name != "job-0" {
 		t.Errorf("%s %+v", d.Outcome, d.Preempts)
 	}
-	evicted, err := e.Submit(context.Background(), high)
-	if err != nil || len(evicted) != 1 || evicted[0].Name != "job-0" {
-		t.Errorf("%+v, %v", evicted, err)
+	after, err := e.Submit(context.Background(), high)
+	if err != nil || len(after.Evicted) != 1 || after.Evicted[0].Name != "job-0" || after.Loop != nil {
+		t.Errorf("%+v, %v", after, err)
 	}
 	if got, want := households(e, "a/job-0", "a/job-high"), "evicted:VariantEvicted, a100 evicted:Preempted, spare evicted:Deactivated; admitted, a100 admitted open, spare inactive evicted:Deactivated"; got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -3,6 +3,8 @@ package admission
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
@@ -13,16 +15,24 @@ import (
 // never converge.
 const submitCycles = 64
 
+// Submitted is what follows the submission of a workload.
+type Submitted struct {
+	// Evicted are the workloads that lost their quota and did not get it back, without what they release.
+	Evicted []Preemption
+	// Loop are the workloads ("namespace/name") that preempt each other without end, by name. It is empty if scheduling
+	// settles.
+	Loop []string
+}
+
 // Submit adds a new workload and does with it what [Engine.Probe] says about it: it reserves
 // quota or is queued. The next Probe finds it there. Where it preempts others, scheduling goes
-// on until nothing changes, because others may get what they leave. evicted are the workloads
-// that lost their quota and did not get it back, without what they release.
+// on until nothing changes, because others may get what they leave.
 //
 // Without a preemption the other waiting workloads are not tried: as in Probe, they wait for a
 // reason.
-func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (evicted []Preemption, err error) {
+func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (after Submitted, err error) {
 	if err := e.Load(ctx, wl); err != nil {
-		return nil, err
+		return after, err
 	}
 	e.touch()
 	defer e.touch()
@@ -30,13 +40,16 @@ func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (evicted []Pree
 	preempts := false
 	err = guard("workload "+string(key), func() error { preempts, err = e.submitOnce(ctx, key); return err })
 	if err != nil || !preempts {
-		return nil, err
+		return after, err
 	}
 	defer func(keep bool) { e.keep = keep }(e.keep)
 	e.keep = true // evictions that others began go on
 	t, err := e.Run(ctx, submitCycles)
 	if err != nil {
-		return nil, err
+		return after, err
+	}
+	if !t.Settled {
+		after.Loop = inLoop(t)
 	}
 	seen := map[workload.Reference]bool{}
 	for _, ev := range t.Events {
@@ -46,9 +59,21 @@ func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (evicted []Pree
 			continue
 		}
 		seen[target] = true
-		evicted = append(evicted, Preemption{Namespace: ev.Namespace, Name: ev.Name, ClusterQueue: ev.ClusterQueue, Reason: ev.Reason})
+		after.Evicted = append(after.Evicted, Preemption{Namespace: ev.Namespace, Name: ev.Name, ClusterQueue: ev.ClusterQueue, Reason: ev.Reason})
 	}
-	return evicted, nil
+	return after, nil
+}
+
+// inLoop returns the workloads that preempt or are preempted in the second half of a run that does not settle, by name.
+func inLoop(t Timeline) []string {
+	in := map[string]bool{}
+	for _, ev := range t.Events {
+		if ev.Kind == EventPreempted && ev.Cycle > t.Cycles/2 {
+			in[ev.By], in[ev.Namespace+"/"+ev.Name] = true, true
+		}
+	}
+	delete(in, "") // the preemptor is unknown
+	return slices.Sorted(maps.Keys(in))
 }
 
 // submitOnce runs one cycle in which the workload is the head of its queue. It reports whether others have to

@@ -211,6 +211,22 @@ func TestBehindPreemptor(t *testing.T) {
 	}
 }
 
+// TestLoop: a job preempts one whose quota another team then takes, and reclaims it again.
+func TestLoop(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(""), fixture.Node("n1", "a100", 8, ""))
+	any := `"preemption":{"withinClusterQueue":"LowerPriority","reclaimWithinCohort":"Any"}`
+	s.Add(fixture.Team("alpha", "pool", 6, "", any)...)
+	s.Add(fixture.Team("beta", "pool", 2, "", any)...)
+	s.Add(fixture.Team("gamma", "pool", 0, "", any)...)
+	s.Add(fixture.Class("some", 5), fixture.Work("alpha", "small", 4, 0, time.Hour, true), fixture.Work("alpha", "base", 2, 9, 2*time.Hour, true), fixture.Work("gamma", "guest", 4, 10, time.Minute, false))
+	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("big", 1, 6, "", "kueue.x-k8s.io/priority-class", "some")), Namespace: "alpha"})
+	want := "alpha/big, alpha/small, gamma/guest preempt each other again and again"
+	if v.Quota.Outcome != string(admission.AdmittedByPreempting) || !strings.Contains(verdict.Text(v, 0, hours), "  then      "+want) ||
+		!strings.Contains(verdict.PreemptionQuestion(v, hours), ". Then "+want) {
+		t.Errorf("%+v\n%s", v.Quota, verdict.Text(v, 0, hours))
+	}
+}
+
 // TestPutAside: the texts about a job that fits, and that Kueue does not try because it put an equivalent one aside.
 func TestPutAside(t *testing.T) {
 	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(""), fixture.Node("n1", "a100", 8, ""), fixture.Node("n2", "a100", 8, ""))

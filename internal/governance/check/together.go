@@ -96,12 +96,12 @@ func (c *Checker) add(ctx context.Context, wl *kueue.Workload, joins *joined) er
 	if err != nil {
 		return err
 	}
-	evicted, err := c.Engine.Submit(ctx, wl)
+	after, err := c.Engine.Submit(ctx, wl)
 	if err != nil {
 		return err
 	}
-	if len(evicted) > 0 {
-		c.evicted, c.nodes = append(c.evicted, evicted...), nil
+	if len(after.Evicted) > 0 {
+		c.evicted, c.nodes = append(c.evicted, after.Evicted...), nil
 	}
 	c.takeOver(wl)
 	if d.Outcome.Starts() {

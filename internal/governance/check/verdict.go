@@ -266,6 +266,9 @@ type Quota struct {
 	// Preempts are the jobs that the job would preempt: the first of PreemptsTotal.
 	Preempts      []Preemption `json:",omitempty"`
 	PreemptsTotal int          `json:",omitempty"`
+	// LoopJobs are the jobs ("namespace/job") that preempt each other without end once the job preempts others. It may then
+	// lose its quota at once.
+	LoopJobs []string `json:",omitempty"`
 	// Holds is what the team holds of the requested resources through the job's LocalQueue,
 	// where its ClusterQueue may not be read.
 	Holds []Amount `json:",omitempty"`

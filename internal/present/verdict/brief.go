@@ -18,7 +18,7 @@ func Brief(v *check.Verdict, age func(time.Duration) string) string {
 			return ""
 		}
 		if len(v.Quota.Preempts) > 0 {
-			return "runs now, preempting " + targets(v, age) + fewer(v) + LostPods(v)
+			return "runs now, preempting " + targets(v, age) + fewer(v) + LostPods(v) + after("; then ", loop(v))
 		}
 		return "runs now" + LostPods(v)
 	case check.Waits:
@@ -43,7 +43,15 @@ func LostPods(v *check.Verdict) string {
 
 // PreemptionQuestion returns the question before a job is submitted that preempts others.
 func PreemptionQuestion(v *check.Verdict, age func(time.Duration) string) string {
-	return "This preempts " + targets(v, age) + fewer(v) + ". Continue?"
+	return "This preempts " + targets(v, age) + fewer(v) + after(". Then ", loop(v)) + ". Continue?"
+}
+
+// after returns a text behind its beginning, "" for none.
+func after(beginning, text string) string {
+	if text == "" {
+		return ""
+	}
+	return beginning + text
 }
 
 // fewer says that a job may preempt fewer others than are named, where the quota that others lend is unknown.

@@ -55,6 +55,9 @@ func quotaRows(p *textpage.Page, v *check.Verdict, first string) {
 		p.Row(once("preempts", i), preempted(v, &e))
 	}
 	moreRow(p, q.PreemptsTotal-len(shown))
+	if text := loop(v); text != "" {
+		p.Row("then", text)
+	}
 	if text := fewer(v); text != "" {
 		p.Row("", strings.TrimPrefix(text, "; "))
 	}
@@ -188,6 +191,14 @@ func reclaimText(t *check.Reclaim) string {
 		}
 	}
 	return words.Some(names, 4) + " can reclaim it at any time"
+}
+
+// loop says that jobs preempt each other without end, "" if they do not.
+func loop(v *check.Verdict) string {
+	if len(v.Quota.LoopJobs) == 0 {
+		return ""
+	}
+	return words.SomeOf(v.Quota.LoopJobs, len(v.Quota.LoopJobs), namedTargets) + " preempt each other again and again: the policies of their queues never converge"
 }
 
 func preempted(v *check.Verdict, e *check.Preemption) string {
