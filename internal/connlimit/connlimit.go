@@ -9,8 +9,8 @@ import (
 )
 
 // Listen returns ln with a limit for its open connections, and sets server to count those that have no request. When the
-// limit is reached, a new connection takes the place of the one that has been without a request for longest. If all have
-// one, the new connection is closed. So connections without requests keep nobody out.
+// limit is reached, a new connection replaces the one that has been without a request for the longest time. If all
+// have one, the new connection is closed. So connections without requests keep nobody out.
 func Listen(server *http.Server, ln net.Listener, most int) net.Listener {
 	l := &listener{Listener: ln, most: most, open: map[*conn]bool{}}
 	server.ConnState = l.note

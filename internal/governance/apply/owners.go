@@ -65,7 +65,7 @@ type managed struct {
 	} `json:"metadata"`
 }
 
-// listOwners sets the Owners of updates of one kind from a list of its objects, of which it keeps none.
+// listOwners sets the Owners of updates of one kind from a list of its objects. It keeps no object of the list.
 func listOwners(ctx context.Context, c *kube.Client, r kinds.Resource, updates []*policy.Operation) {
 	r, err := served(ctx, c, r)
 	if err != nil {
