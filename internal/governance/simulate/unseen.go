@@ -16,11 +16,15 @@ const NotReadable = "NotReadable"
 // case of it, and not in the worst, is Unknown.
 func RunSeen(ctx context.Context, in *inputs.Inputs, changes []Change, o Options) (*Report, error) {
 	r, err := Run(ctx, Of(in), changes, o)
-	if err != nil {
-		return nil, err
+	if err != nil || len(in.Missing) == 0 {
+		return r, err
 	}
+	moving := r.moving()
 	for _, cq := range in.ClusterQueues {
-		if u := in.Unseen(cq.Name); !u.Any() || !r.moves(cq.Name) {
+		if !moving[cq.Name] {
+			continue
+		}
+		if u := in.Unseen(cq.Name); !u.Any() {
 			continue
 		}
 		best, err := Run(ctx, Of(in.Bound(cq.Name, true)), changes, o)
@@ -36,11 +40,15 @@ func RunSeen(ctx context.Context, in *inputs.Inputs, changes []Change, o Options
 	return r, nil
 }
 
-// moves reports whether a job of a queue is new or changes its state.
-func (r *Report) moves(queue string) bool {
-	return slices.ContainsFunc(r.Jobs, func(j Job) bool {
-		return j.ClusterQueue == queue && j.After != nil && (j.Before == nil || !starts(j.After) || j.Changed())
-	})
+// moving returns the queues with a job that is new, does not run, or changes its state.
+func (r *Report) moving() map[string]bool {
+	out := map[string]bool{}
+	for _, j := range r.Jobs {
+		if j.After != nil && (j.Before == nil || !starts(j.After) || j.Changed()) {
+			out[j.ClusterQueue] = true
+		}
+	}
+	return out
 }
 
 // between sets the states after the changes of the jobs of a queue where what could not be read may decide.
