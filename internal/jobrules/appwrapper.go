@@ -11,7 +11,7 @@ func appWrapper(c *checker) {
 		if !ok {
 			return
 		}
-		for _, fault := range append(Refused(k, job, c.open), Failing(k, job, c.open)...) {
+		for _, fault := range append(ServerFaults(k, job, c.open), OperatorFaults(k, job, c.open)...) {
 			fault.Path = spec("components", i, "template").to(fault.Path...)
 			c.found = append(c.found, fault)
 		}

@@ -70,10 +70,10 @@ func rulesOf(k kinds.Job) kindRules {
 	return kindRules{}
 }
 
-// Refused returns the faults for which the API server refuses a new object: those of the kind's definition and of its operator's
+// ServerFaults returns the faults for which the API server refuses a new object: those of the kind's definition and of its operator's
 // webhook. open reports a text that still has placeholders, which is not checked; nil stands for never. Other versions of the
 // kind than k's are not checked.
-func Refused(k kinds.Job, object map[string]any, open func(string) bool) []Fault {
+func ServerFaults(k kinds.Job, object map[string]any, open func(string) bool) []Fault {
 	c, own := newChecker(k, object, open), rulesOf(k)
 	if c == nil {
 		return nil
@@ -89,8 +89,8 @@ func Refused(k kinds.Job, object map[string]any, open func(string) bool) []Fault
 	return c.found
 }
 
-// Failing returns the faults for which the operator does not run a job that the API server accepts. open is as in [Refused].
-func Failing(k kinds.Job, object map[string]any, open func(string) bool) []Fault {
+// OperatorFaults returns the faults for which the operator does not run a job that the API server accepts. open is as in [ServerFaults].
+func OperatorFaults(k kinds.Job, object map[string]any, open func(string) bool) []Fault {
 	c, own := newChecker(k, object, open), rulesOf(k)
 	if c == nil || own.operator == nil {
 		return nil
@@ -99,8 +99,8 @@ func Failing(k kinds.Job, object map[string]any, open func(string) bool) []Fault
 	return c.found
 }
 
-// ChecksNames reports whether the rules of a kind limit its names as its operator does. The names of the pods of others are limited by
-// their numbers.
+// ChecksNames reports whether the rules of a kind limit the length of its names. The names of other kinds are limited by those of
+// their pods.
 func ChecksNames(k kinds.Job) bool {
 	return slices.ContainsFunc([]kinds.Job{kinds.JobSet, kinds.RayCluster, kinds.RayJob, kinds.RayService}, func(o kinds.Job) bool { return o.FullName() == k.FullName() })
 }

@@ -80,7 +80,7 @@ func TestFaultsInOrder(t *testing.T) {
 		"spec": map[string]any{"rayClusterSpec": map[string]any{}, "deletionStrategy": map[string]any{"deletionRules": deletions}}}
 	const want = "DeleteSelf after 100 seconds comes before DeleteCluster after 200 seconds"
 	for range 20 {
-		if faults := Failing(kinds.RayJob, object, nil); len(faults) != 1 || faults[0].Detail != want {
+		if faults := OperatorFaults(kinds.RayJob, object, nil); len(faults) != 1 || faults[0].Detail != want {
 			t.Fatalf("%+v, want %q", faults, want)
 		}
 	}
@@ -95,7 +95,7 @@ func verdict(refused, by string) string {
 
 func check(t *testing.T, kind kinds.Job, object map[string]any, refused, by string) {
 	t.Helper()
-	have, later := paths(Refused(kind, object, nil)), paths(Failing(kind, object, nil))
+	have, later := paths(ServerFaults(kind, object, nil)), paths(OperatorFaults(kind, object, nil))
 	switch {
 	case by == "operator" && len(have) > 0:
 		t.Errorf("the API server refuses %v, want the operator to refuse %s", have, refused)

@@ -134,7 +134,7 @@ func validateJob(r *resource, m map[string]any, changed bool) field.ErrorList {
 	}
 	var all field.ErrorList
 	if changed {
-		for _, fault := range jobrules.Refused(j, m, nil) {
+		for _, fault := range jobrules.ServerFaults(j, m, nil) {
 			all = append(all, fault.Error(nil))
 		}
 	}

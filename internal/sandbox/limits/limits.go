@@ -1,6 +1,7 @@
 // Package limits decides what the LimitRanges, the ResourceQuotas and the Pod Security level
 // of a namespace do to pods and other objects: defaults, refusals in the words of an API
-// server, and use.
+// server, and use. It also refuses pods whose service account, priority class or runtime class
+// does not exist.
 package limits
 
 import (

@@ -24,7 +24,7 @@ func (f *Faults) checkJob(j *jobobject.View) {
 		f.add("metadata.name", err)
 	}
 	f.checkRoles(j)
-	for _, fault := range append(jobrules.Refused(j.Kind, j.Object, manifest.Unfilled), jobrules.Failing(j.Kind, j.Object, manifest.Unfilled)...) {
+	for _, fault := range append(jobrules.ServerFaults(j.Kind, j.Object, manifest.Unfilled), jobrules.OperatorFaults(j.Kind, j.Object, manifest.Unfilled)...) {
 		f.refuse("", fault)
 	}
 	if j.Kind.Form != nil {
