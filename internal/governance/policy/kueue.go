@@ -61,6 +61,8 @@ type Objects struct {
 	Cohorts       []*kueue.Cohort
 	ClusterQueues []*kueue.ClusterQueue
 	LocalQueues   []*kueue.LocalQueue
+	// Unstated has the namespaces of the teams whose activation the document leaves out, each with the ClusterQueue of the team.
+	Unstated map[string]string
 	// Assumptions that mattered, sorted.
 	Assumptions []Assumption
 }
@@ -110,7 +112,7 @@ type mapper struct {
 }
 
 func newMapper(m Mapping) *mapper {
-	return &mapper{Mapping: m, out: &Objects{}, assumed: map[Assumption]bool{}, flavors: map[string]bool{}}
+	return &mapper{Mapping: m, out: &Objects{Unstated: map[string]string{}}, assumed: map[Assumption]bool{}, flavors: map[string]bool{}}
 }
 
 func (t *mapper) objects(k *Kueue) error {
@@ -144,6 +146,9 @@ func (t *mapper) team(team *Team) error {
 	t.out.ClusterQueues = append(t.out.ClusterQueues, q)
 	if team.Kueue == nil || team.Kueue.LocalQueues == nil {
 		t.out.Namespaces = append(t.out.Namespaces, t.namespace(team))
+		if team.Activation == "" {
+			t.out.Unstated[team.Namespace()] = q.Name
+		}
 	}
 	for _, l := range team.LocalQueues() {
 		t.out.LocalQueues = append(t.out.LocalQueues, &kueue.LocalQueue{ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: l.Name},

@@ -65,10 +65,13 @@ type Prune struct {
 // has stay, but for the pruned ones.
 func Differences(live *Live, want *Objects, prune Prune) []Operation {
 	o := &operations{}
+	clusterQueues := byName(live.ClusterQueues)
 	namespaces := byName(live.Namespaces)
 	for _, n := range want.Namespaces {
 		old := namespaces[named(n)]
-		o.add(before(old), kinds.Namespace, labelFields(old, n), false, labelled(old, n), func() map[string]any {
+		queue, unstated := want.Unstated[n.Name]
+		keep := unstated && clusterQueues[client.ObjectKey{Name: queue}] != nil
+		o.add(before(old), kinds.Namespace, labelFields(old, n, keep), false, labelled(old, n), func() map[string]any {
 			return map[string]any{"metadata": map[string]any{"labels": anyMap(n.Labels)}}
 		})
 	}
@@ -101,7 +104,6 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		after := applied(old, c, func(o *kueue.Cohort) *kueue.CohortSpec { return &o.Spec })
 		o.spec(before(old), kinds.Cohort, fields, false, after, &c.Spec)
 	}
-	clusterQueues := byName(live.ClusterQueues)
 	for _, q := range want.ClusterQueues {
 		old := clusterQueues[named(q)]
 		var fields []string
@@ -267,18 +269,25 @@ func derived(f *kueue.ResourceFlavor) bool {
 		len(f.Spec.NodeTaints)+len(f.Spec.Tolerations) == 0 && f.Spec.TopologyName == nil
 }
 
-// labelFields returns the field labels if an existing namespace lacks some. The labels of an assumed namespace are unknown, and not
-// compared.
-func labelFields(old, n *corev1.Namespace) []string {
+// labelFields names the labels if an existing namespace needs others. With keep, and where quota is not to be enforced, only
+// the label of the activation matters: task governance enforces quota where a namespace has all labels, so further ones
+// would begin to. The labels of an assumed namespace are not compared.
+func labelFields(old, n *corev1.Namespace, keep bool) []string {
 	if old == nil || kinds.Assumed(old.Annotations) {
 		return nil
 	}
-	for k, v := range n.Labels {
-		if old.Labels[k] != v {
-			return []string{"labels"}
+	changed := false
+	if disabled := n.Labels[labelActivate] == Disabled; keep || disabled {
+		changed = disabled != (old.Labels[labelActivate] == Disabled)
+	} else {
+		for k, v := range n.Labels {
+			changed = changed || old.Labels[k] != v
 		}
 	}
-	return nil
+	if !changed {
+		return nil
+	}
+	return []string{"labels"}
 }
 
 // labelled returns a namespace with further labels.
