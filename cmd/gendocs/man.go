@@ -35,6 +35,9 @@ func manPages(date time.Time) (map[string][]byte, error) {
 		}
 		if c.IsAdditionalHelpTopicCommand() {
 			c.Long = "    " + strings.ReplaceAll(c.Long, "\n", "\n    ") // a table, whose lines stay as they are
+			c.DisableFlagsInUseLine = true
+		} else {
+			c.Long = manText(c.Long)
 		}
 		name := strings.ReplaceAll(c.CommandPath(), " ", "-")
 		var page bytes.Buffer
@@ -51,6 +54,36 @@ func manPages(date time.Time) (map[string][]byte, error) {
 		return nil
 	}
 	return out, visit(t.root)
+}
+
+// manText returns a help text as Markdown: an item of a numbered list on one line, other indented lines as literal text.
+func manText(long string) string {
+	var out []string
+	item, literal := false, false
+	for _, line := range strings.Split(long, "\n") {
+		text := strings.TrimLeft(line, " ")
+		indented := text != "" && text != line
+		switch number, _, numbered := strings.Cut(text, ". "); {
+		case indented && numbered && strings.Trim(number, "0123456789") == "":
+			item, literal = true, false
+			out = append(out, line)
+		case indented && item:
+			out[len(out)-1] += " " + text
+		case indented:
+			if !literal {
+				out = append(out, "") // Markdown takes the line before for the same paragraph
+			}
+			literal = true
+			out = append(out, "    "+strings.TrimPrefix(line, "  "))
+		default:
+			if literal && text != "" {
+				out = append(out, "")
+			}
+			item, literal = false, false
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 // writeMan writes the manual pages, compressed as distributions have them.
