@@ -178,7 +178,11 @@ func operation(op *policy.Operation) string {
 	if op.Namespace != "" {
 		name = op.Namespace + "/" + op.Name
 	}
-	return signs[op.Action] + op.Kind + " " + name
+	out := signs[op.Action] + op.Kind + " " + name
+	if op.Action == policy.Update && len(op.Fields) > 0 {
+		out += "  " + strings.Join(op.Fields, ", ")
+	}
+	return out
 }
 
 func limited(lines []string) []string { return limitedTo(lines, "more") }
