@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/hyperpod-cli/hyperpod/internal/faults"
 )
 
 // schema checks a value and what is below it. Values of a wrong type are not checked, as the Go types of the kinds find them.
@@ -18,7 +20,7 @@ func (c *checker) schema(s *schema, p at, v any) {
 	}
 	switch v := v.(type) {
 	case string:
-		if c.open(v) {
+		if c.Open(v) {
 			return
 		}
 		c.textFits(s, p, v)
@@ -34,7 +36,7 @@ func (c *checker) schema(s *schema, p at, v any) {
 			if len(p) == 0 { // the rules about whole objects are about their names
 				p = at{"metadata", "name"}
 			}
-			c.invalid(p, plain(v), r.Message)
+			c.Invalid(p, plain(v), r.Message)
 		}
 	}
 }
@@ -43,15 +45,15 @@ func (c *checker) textFits(s *schema, p at, v string) {
 	n := utf8.RuneCountInString(v)
 	switch {
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, v):
-		c.add(p, field.ErrorTypeNotSupported, v, "", s.Enum...)
+		c.Add(p, field.ErrorTypeNotSupported, v, "", s.Enum...)
 	case s.Not != "" && v == s.Not:
-		c.invalid(p, v, "this name is reserved")
+		c.Invalid(p, v, "this name is reserved")
 	case s.MaxLength != nil && n > *s.MaxLength:
-		c.invalid(p, v, fmt.Sprintf("must have at most %d characters", *s.MaxLength))
+		c.Invalid(p, v, fmt.Sprintf("must have at most %d characters", *s.MaxLength))
 	case s.MinLength != nil && n < *s.MinLength:
-		c.invalid(p, v, fmt.Sprintf("must have at least %d characters", *s.MinLength))
+		c.Invalid(p, v, fmt.Sprintf("must have at least %d characters", *s.MinLength))
 	case s.Pattern != "" && !matches(s.Pattern, v):
-		c.invalid(p, v, "must match "+s.Pattern)
+		c.Invalid(p, v, "must match "+s.Pattern)
 	}
 }
 
@@ -62,26 +64,26 @@ func matches(pattern, v string) bool {
 }
 
 func (c *checker) numberFits(s *schema, p at, v any) {
-	n, whole := number(v)
+	n, whole := faults.Number(v)
 	switch {
 	case !whole:
 	case s.Minimum != nil && n < *s.Minimum:
-		c.invalid(p, n, fmt.Sprintf("must be greater than or equal to %d", *s.Minimum))
+		c.Invalid(p, n, fmt.Sprintf("must be greater than or equal to %d", *s.Minimum))
 	case s.Maximum != nil && n > *s.Maximum:
-		c.invalid(p, n, fmt.Sprintf("must be less than or equal to %d", *s.Maximum))
+		c.Invalid(p, n, fmt.Sprintf("must be less than or equal to %d", *s.Maximum))
 	}
 }
 
 func (c *checker) listFits(s *schema, p at, v []any) {
 	switch {
 	case s.MaxItems != nil && len(v) > *s.MaxItems:
-		c.invalid(p, len(v), fmt.Sprintf("must have at most %d items", *s.MaxItems))
+		c.Invalid(p, len(v), fmt.Sprintf("must have at most %d items", *s.MaxItems))
 	case s.MinItems != nil && len(v) < *s.MinItems:
-		c.invalid(p, len(v), fmt.Sprintf("must have at least %d items", *s.MinItems))
+		c.Invalid(p, len(v), fmt.Sprintf("must have at least %d items", *s.MinItems))
 	}
 	c.differ(s, p, v)
 	for i, item := range v {
-		c.schema(s.Items, p.to(i), item)
+		c.schema(s.Items, p.To(i), item)
 	}
 }
 
@@ -92,12 +94,12 @@ func (c *checker) differ(s *schema, p at, v []any) {
 	}
 	seen := map[string]bool{}
 	for i, item := range v {
-		id, path := c.identity(s, p.to(i), item)
+		id, path := c.identity(s, p.To(i), item)
 		if id == "" {
 			continue
 		}
 		if seen[id] {
-			c.add(path, field.ErrorTypeDuplicate, id, "")
+			c.Add(path, field.ErrorTypeDuplicate, id, "")
 		}
 		seen[id] = true
 	}
@@ -107,7 +109,7 @@ func (c *checker) differ(s *schema, p at, v []any) {
 func (c *checker) identity(s *schema, p at, item any) (id string, path at) {
 	if s.Set {
 		id = fmt.Sprint(item)
-		if text, ok := item.(string); ok && c.open(text) {
+		if text, ok := item.(string); ok && c.Open(text) {
 			return "", p
 		}
 		return id, p
@@ -120,13 +122,13 @@ func (c *checker) identity(s *schema, p at, item any) (id string, path at) {
 			v = items.Properties[key].full().Default
 		}
 		text, isText := v.(string)
-		if v == nil || isText && c.open(text) {
+		if v == nil || isText && c.Open(text) {
 			return "", p
 		}
 		parts = append(parts, fmt.Sprint(v))
 	}
 	if len(s.Keys) == 1 {
-		p = p.to(s.Keys[0])
+		p = p.To(s.Keys[0])
 	}
 	return strings.Join(parts, "/"), p
 }
@@ -134,18 +136,18 @@ func (c *checker) identity(s *schema, p at, item any) (id string, path at) {
 func (c *checker) mapFits(s *schema, p at, v map[string]any) {
 	for _, name := range s.Required {
 		if v[name] == nil {
-			c.required(p.to(name), "")
+			c.Required(p.To(name), "")
 		}
 	}
 	if s.MaxProperties != nil && len(v) > *s.MaxProperties {
-		c.invalid(p, len(v), fmt.Sprintf("must have at most %d entries", *s.MaxProperties))
+		c.Invalid(p, len(v), fmt.Sprintf("must have at most %d entries", *s.MaxProperties))
 	}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		switch child := s.Properties[name]; {
 		case child != nil:
-			c.schema(child, p.to(name), v[name])
+			c.schema(child, p.To(name), v[name])
 		case s.Additional != nil:
-			c.schema(s.Additional, p.to(name), v[name])
+			c.schema(s.Additional, p.To(name), v[name])
 		}
 	}
 }

@@ -9,14 +9,13 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/hyperpod-cli/hyperpod/internal/faults"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/podrules"
 )
 
 // Fault is a value that is refused. Its path leads from the object.
-type Fault = podrules.Fault
+type Fault = faults.Fault
 
 // kindRules are the rules of a kind besides its definition in definitions.json.
 type kindRules struct {
@@ -86,7 +85,7 @@ func ServerFaults(k kinds.Job, object map[string]any, open func(string) bool) []
 	if own.webhook != nil {
 		own.webhook(c)
 	}
-	return c.found
+	return c.Found
 }
 
 // OperatorFaults returns the faults for which the operator does not run a job that the API server accepts. open is as in [ServerFaults].
@@ -96,7 +95,7 @@ func OperatorFaults(k kinds.Job, object map[string]any, open func(string) bool) 
 		return nil
 	}
 	own.operator(c)
-	return c.found
+	return c.Found
 }
 
 // ChecksNames reports whether the rules of a kind limit the length of its names. The names of other kinds are limited by those of
@@ -105,66 +104,36 @@ func ChecksNames(k kinds.Job) bool {
 	return slices.ContainsFunc([]kinds.Job{kinds.JobSet, kinds.RayCluster, kinds.RayJob, kinds.RayService}, func(o kinds.Job) bool { return o.FullName() == k.FullName() })
 }
 
+// checker collects the faults of an object.
 type checker struct {
+	faults.List
 	object map[string]any
 	spec   map[string]any
-	open   func(string) bool
-	found  []Fault
 }
 
 func newChecker(k kinds.Job, object map[string]any, open func(string) bool) *checker {
 	if kinds.Text(object, "apiVersion") != k.GroupVersion() {
 		return nil
 	}
-	if open == nil {
-		open = func(string) bool { return false }
-	}
-	return &checker{object: object, spec: inner(object, "spec"), open: open}
+	return &checker{List: faults.NewList(open), object: object, spec: faults.Inner(object, "spec")}
 }
 
 // at is a place in the object.
-type at []any
-
-func (p at) to(steps ...any) at { return append(slices.Clone(p), steps...) }
+type at = faults.Path
 
 func spec(steps ...any) at { return append(at{"spec"}, steps...) }
-
-func (c *checker) add(p at, kind field.ErrorType, value any, detail string, allowed ...string) {
-	c.found = append(c.found, Fault{Path: p, Type: kind, Value: value, Allowed: allowed, Detail: detail})
-}
-
-func (c *checker) required(p at, detail string) {
-	c.add(p, field.ErrorTypeRequired, nil, detail)
-}
-
-func (c *checker) invalid(p at, value any, details ...string) {
-	for _, d := range details {
-		c.add(p, field.ErrorTypeInvalid, value, d)
-	}
-}
-
-func (c *checker) forbidden(p at, detail string) {
-	c.add(p, field.ErrorTypeForbidden, nil, detail)
-}
 
 // text returns the text under a key; ok is false if it is absent, empty, of another type, or has placeholders.
 func (c *checker) text(m map[string]any, key string) (s string, ok bool) {
 	s, _ = m[key].(string)
-	return s, s != "" && !c.open(s)
-}
-
-// oneOf reports a text that is not one of those allowed.
-func (c *checker) oneOf(p at, m map[string]any, key string, allowed ...string) {
-	if s, ok := c.text(m, key); ok && !slices.Contains(allowed, s) {
-		c.add(p.to(key), field.ErrorTypeNotSupported, s, "", allowed...)
-	}
+	return s, s != "" && !c.Open(s)
 }
 
 // notNegative reports numbers below zero.
 func (c *checker) notNegative(p at, m map[string]any, keys ...string) {
 	for _, key := range keys {
-		if n, ok := number(m[key]); ok && n < 0 {
-			c.invalid(p.to(key), n, "must be greater than or equal to 0")
+		if n, ok := faults.Number(m[key]); ok && n < 0 {
+			c.Invalid(p.To(key), n, "must be greater than or equal to 0")
 		}
 	}
 }
@@ -172,8 +141,8 @@ func (c *checker) notNegative(p at, m map[string]any, keys ...string) {
 // positive reports numbers below one.
 func (c *checker) positive(p at, m map[string]any, keys ...string) {
 	for _, key := range keys {
-		if n, ok := number(m[key]); ok && n < 1 {
-			c.invalid(p.to(key), n, "must be greater than or equal to 1")
+		if n, ok := faults.Number(m[key]); ok && n < 1 {
+			c.Invalid(p.To(key), n, "must be greater than or equal to 1")
 		}
 	}
 }
@@ -184,23 +153,15 @@ func (c *checker) named(limit int) {
 	switch {
 	case !ok:
 	case limit > 0 && len(name) > limit:
-		c.invalid(at{"metadata", "name"}, name, "must have at most "+strconv.Itoa(limit)+" characters")
+		c.Invalid(at{"metadata", "name"}, name, "must have at most "+strconv.Itoa(limit)+" characters")
 	default:
-		c.invalid(at{"metadata", "name"}, name, validation.IsDNS1035Label(name)...)
+		c.Invalid(at{"metadata", "name"}, name, validation.IsDNS1035Label(name)...)
 	}
 }
 
 // name returns the object's name; ok is false for one that is not known yet.
 func (c *checker) name() (name string, ok bool) {
-	return c.text(inner(c.object, "metadata"), "name")
-}
-
-// inner returns the map at a path, nil if there is none.
-func inner(m map[string]any, keys ...string) map[string]any {
-	for _, k := range keys {
-		m, _ = m[k].(map[string]any)
-	}
-	return m
+	return c.text(faults.Inner(c.object, "metadata"), "name")
 }
 
 func list(v any) []any {
@@ -208,33 +169,12 @@ func list(v any) []any {
 	return items
 }
 
-// each calls f for the maps of a list.
-func each(v any, f func(int, map[string]any)) {
-	for i, item := range list(v) {
-		if m, ok := item.(map[string]any); ok {
-			f(i, m)
-		}
-	}
-}
-
-func number(v any) (int64, bool) {
-	switch n := v.(type) {
-	case int64:
-		return n, true
-	case int:
-		return int64(n), true
-	case float64:
-		return int64(n), n == float64(int64(n))
-	}
-	return 0, false
-}
-
 // numberOr returns a number, and the default of an absent one; ok is false for one that is not known.
 func numberOr(v any, otherwise int64) (n int64, ok bool) {
 	if v == nil {
 		return otherwise, true
 	}
-	return number(v)
+	return faults.Number(v)
 }
 
 // isTrue reports a value that is known to be true.

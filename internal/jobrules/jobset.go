@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/hyperpod-cli/hyperpod/internal/faults"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 )
@@ -16,35 +17,35 @@ import (
 func jobSet(c *checker) {
 	jobs := list(c.spec["replicatedJobs"])
 	if len(jobs) > 0 && has(jobs[0], "dependsOn") {
-		c.forbidden(spec("replicatedJobs", 0, "dependsOn"), "the first replicated job cannot depend on another one")
+		c.Forbidden(spec("replicatedJobs", 0, "dependsOn"), "the first replicated job cannot depend on another one")
 	}
-	if subdomain, ok := c.text(inner(c.spec, "network"), "subdomain"); ok {
-		c.invalid(spec("network", "subdomain"), subdomain, first(validation.IsDNS1123Subdomain(subdomain), validation.IsDNS1035Label(subdomain))...)
+	if subdomain, ok := c.text(faults.Inner(c.spec, "network"), "subdomain"); ok {
+		c.Invalid(spec("network", "subdomain"), subdomain, first(validation.IsDNS1123Subdomain(subdomain), validation.IsDNS1035Label(subdomain))...)
 	}
 	c.manager(spec("managedBy"), c.spec["managedBy"], 63)
 	names := map[string]bool{}
 	known := true // all names are
-	each(c.spec["replicatedJobs"], func(i int, job map[string]any) {
+	faults.Each(c.spec["replicatedJobs"], func(i int, job map[string]any) {
 		name, ok := c.text(job, "name")
 		known = known && ok
 		names[name] = true
 		c.replicatedJob(spec("replicatedJobs", i), job)
-		each(job["dependsOn"], func(k int, on map[string]any) {
+		faults.Each(job["dependsOn"], func(k int, on map[string]any) {
 			if other, ok := c.text(on, "name"); ok && known && !names[other] {
-				c.invalid(spec("replicatedJobs", i, "dependsOn", k, "name"), other, "no earlier replicated job has this name")
+				c.Invalid(spec("replicatedJobs", i, "dependsOn", k, "name"), other, "no earlier replicated job has this name")
 			}
 		})
 	})
 	targets := func(p at, m map[string]any) {
 		for i, v := range list(m["targetReplicatedJobs"]) {
-			if name, _ := v.(string); known && !c.open(name) && !names[name] {
-				c.invalid(p.to("targetReplicatedJobs", i), name, "no replicated job has this name")
+			if name, _ := v.(string); known && !c.Open(name) && !names[name] {
+				c.Invalid(p.To("targetReplicatedJobs", i), name, "no replicated job has this name")
 			}
 		}
 	}
-	targets(spec("successPolicy"), inner(c.spec, "successPolicy"))
+	targets(spec("successPolicy"), faults.Inner(c.spec, "successPolicy"))
 	c.jobSetFailures(targets)
-	if inner(c.spec, "coordinator") != nil {
+	if faults.Inner(c.spec, "coordinator") != nil {
 		c.coordinator()
 	}
 	c.claims()
@@ -64,24 +65,24 @@ func first(checks ...[]string) []string {
 func (c *checker) manager(p at, v any, limit int) {
 	name, isText := v.(string)
 	switch {
-	case !isText || c.open(name):
+	case !isText || c.Open(name):
 	case len(validation.IsDomainPrefixedPath(nil, name)) > 0:
-		c.invalid(p, name, "must be a domain name and a path, such as example.com/controller")
+		c.Invalid(p, name, "must be a domain name and a path, such as example.com/controller")
 	case len(name) > limit:
-		c.invalid(p, name, fmt.Sprintf("must have at most %d characters", limit))
+		c.Invalid(p, name, fmt.Sprintf("must have at most %d characters", limit))
 	}
 }
 
 // replicatedJob checks the names of the jobs and pods that a replicated job makes, and their number.
 func (c *checker) replicatedJob(p at, job map[string]any) {
-	template := inner(job, "template", "spec")
+	template := faults.Inner(job, "template", "spec")
 	replicas, knowsReplicas := numberOr(job["replicas"], 1)
 	parallelism, knowsParallelism := numberOr(template["parallelism"], 1)
 	if knowsReplicas && knowsParallelism && replicas > 0 && parallelism > math.MaxInt32/replicas {
-		c.invalid(p.to("replicas"), replicas, fmt.Sprintf("the product of replicas and parallelism must not exceed %d", math.MaxInt32))
+		c.Invalid(p.To("replicas"), replicas, fmt.Sprintf("the product of replicas and parallelism must not exceed %d", math.MaxInt32))
 	}
 	if group, ok := c.text(job, "groupName"); ok {
-		c.invalid(p.to("groupName"), group, validation.IsDNS1035Label(group)...)
+		c.Invalid(p.To("groupName"), group, validation.IsDNS1035Label(group)...)
 	}
 	set, knowsSet := c.name()
 	name, knowsName := c.text(job, "name")
@@ -92,22 +93,22 @@ func (c *checker) replicatedJob(p at, job map[string]any) {
 	if why := validation.IsDNS1035Label(longest); len(why) > 0 {
 		switch {
 		case len(validation.IsDNS1035Label(set)) > 0:
-			c.invalid(at{"metadata", "name"}, set, first(validation.IsDNS1035Label(set))...)
+			c.Invalid(at{"metadata", "name"}, set, first(validation.IsDNS1035Label(set))...)
 		case len(longest) > validation.DNS1035LabelMaxLength:
-			c.invalid(p.to("name"), name, fmt.Sprintf("the name of the job %s has more than 63 characters", longest))
+			c.Invalid(p.To("name"), name, fmt.Sprintf("the name of the job %s has more than 63 characters", longest))
 		default:
-			c.invalid(p.to("name"), name, why...)
+			c.Invalid(p.To("name"), name, why...)
 		}
 		return
 	}
 	mode, _ := template["completionMode"].(string)
-	completions, given := number(template["completions"])
+	completions, given := faults.Number(template["completions"])
 	if mode != "" && mode != "Indexed" || !given {
 		return
 	}
 	pod := fmt.Sprintf("%s-%d-abcde", longest, completions-1)
 	if len(pod) > validation.DNS1035LabelMaxLength {
-		c.invalid(p.to("name"), name, fmt.Sprintf("the names of pods, such as %s, have more than 63 characters", pod))
+		c.Invalid(p.To("name"), name, fmt.Sprintf("the names of pods, such as %s, have more than 63 characters", pod))
 	}
 }
 
@@ -115,16 +116,16 @@ var ruleName = pattern.Lazy(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 // jobSetFailures checks the rules for failed jobs.
 func (c *checker) jobSetFailures(targets func(at, map[string]any)) {
-	policy := inner(c.spec, "failurePolicy")
+	policy := faults.Inner(c.spec, "failurePolicy")
 	if policy["restartStrategy"] == "InPlaceRestart" {
-		c.forbidden(spec("failurePolicy", "restartStrategy"), "InPlaceRestart requires the feature gate InPlaceRestart of the JobSet controller")
+		c.Forbidden(spec("failurePolicy", "restartStrategy"), "InPlaceRestart requires the feature gate InPlaceRestart of the JobSet controller")
 	}
 	reasons := []string{"BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded", "PodFailurePolicy"}
 	seen := map[string]bool{}
-	each(policy["rules"], func(i int, rule map[string]any) {
+	faults.Each(policy["rules"], func(i int, rule map[string]any) {
 		p := spec("failurePolicy", "rules", i)
 		if action, _ := rule["action"].(string); action == "RestartJob" || action == "RestartJobAndIgnoreMaxRestarts" {
-			c.forbidden(p.to("action"), action+" requires the feature gate RestartJob of the JobSet controller")
+			c.Forbidden(p.To("action"), action+" requires the feature gate RestartJob of the JobSet controller")
 		}
 		name, known := c.text(rule, "name")
 		if rule["name"] == nil || rule["name"] == "" { // the webhook names it
@@ -133,19 +134,19 @@ func (c *checker) jobSetFailures(targets func(at, map[string]any)) {
 		switch {
 		case !known:
 		case len(name) > 128:
-			c.invalid(p.to("name"), name, "must have at most 128 characters")
+			c.Invalid(p.To("name"), name, "must have at most 128 characters")
 		case !ruleName().MatchString(name):
-			c.invalid(p.to("name"), name, "must start with a letter, have only letters, digits, _, comma and colon, and end with a letter, a digit or _")
+			c.Invalid(p.To("name"), name, "must start with a letter, have only letters, digits, _, comma and colon, and end with a letter, a digit or _")
 		case seen[name]:
-			c.add(p.to("name"), field.ErrorTypeDuplicate, name, "")
+			c.Add(p.To("name"), field.ErrorTypeDuplicate, name, "")
 		}
 		if known {
 			seen[name] = true
 		}
 		targets(p, rule)
 		for k, v := range list(rule["onJobFailureReasons"]) {
-			if reason, ok := v.(string); ok && !c.open(reason) && !slices.Contains(reasons, reason) {
-				c.add(p.to("onJobFailureReasons", k), field.ErrorTypeNotSupported, reason, "", reasons...)
+			if reason, ok := v.(string); ok && !c.Open(reason) && !slices.Contains(reasons, reason) {
+				c.Add(p.To("onJobFailureReasons", k), field.ErrorTypeNotSupported, reason, "", reasons...)
 			}
 		}
 	})
@@ -153,7 +154,7 @@ func (c *checker) jobSetFailures(targets func(at, map[string]any)) {
 
 // coordinator checks that the pod that coordinates the others exists.
 func (c *checker) coordinator() {
-	m, p := inner(c.spec, "coordinator"), spec("coordinator")
+	m, p := faults.Inner(c.spec, "coordinator"), spec("coordinator")
 	name, ok := c.text(m, "replicatedJob")
 	if !ok {
 		return
@@ -161,33 +162,33 @@ func (c *checker) coordinator() {
 	jobs := list(c.spec["replicatedJobs"])
 	i := slices.IndexFunc(jobs, func(v any) bool { return kinds.Text(v, "name") == name })
 	if i < 0 {
-		if !slices.ContainsFunc(jobs, func(v any) bool { return c.open(kinds.Text(v, "name")) }) {
-			c.invalid(p.to("replicatedJob"), name, "no replicated job has this name")
+		if !slices.ContainsFunc(jobs, func(v any) bool { return c.Open(kinds.Text(v, "name")) }) {
+			c.Invalid(p.To("replicatedJob"), name, "no replicated job has this name")
 		}
 		return
 	}
 	job := jobs[i].(map[string]any)
-	template := inner(job, "template", "spec")
+	template := faults.Inner(job, "template", "spec")
 	mode, _ := template["completionMode"].(string)
 	replicas, known := numberOr(job["replicas"], 1)
 	jobIndex, knowsJob := numberOr(m["jobIndex"], 0)
 	podIndex, knowsPod := numberOr(m["podIndex"], 0)
-	completions, given := number(template["completions"])
+	completions, given := faults.Number(template["completions"])
 	switch {
 	case known && knowsJob && (jobIndex < 0 || jobIndex >= replicas):
-		c.invalid(p.to("jobIndex"), jobIndex, fmt.Sprintf("the replicated job %s has %d jobs", name, replicas))
-	case template["completions"] == nil || mode != "" && mode != "Indexed" && !c.open(mode):
-		c.invalid(p.to("replicatedJob"), name, "the job of the coordinator must have completions and completion mode Indexed")
+		c.Invalid(p.To("jobIndex"), jobIndex, fmt.Sprintf("the replicated job %s has %d jobs", name, replicas))
+	case template["completions"] == nil || mode != "" && mode != "Indexed" && !c.Open(mode):
+		c.Invalid(p.To("replicatedJob"), name, "the job of the coordinator must have completions and completion mode Indexed")
 	case given && knowsPod && (podIndex < 0 || podIndex >= completions):
-		c.invalid(p.to("podIndex"), podIndex, fmt.Sprintf("a job of the replicated job %s has %d pods", name, completions))
+		c.Invalid(p.To("podIndex"), podIndex, fmt.Sprintf("a job of the replicated job %s has %d pods", name, completions))
 	}
 	set, ok := c.name()
-	subdomain, _ := inner(c.spec, "network")["subdomain"].(string)
+	subdomain, _ := faults.Inner(c.spec, "network")["subdomain"].(string)
 	if subdomain == "" {
 		subdomain = set
 	}
-	if label := fmt.Sprintf("%s-%s-%d-%d.%s", set, name, jobIndex, podIndex, subdomain); ok && !c.open(subdomain) && len(label) > validation.LabelValueMaxLength {
-		c.invalid(p, nil, fmt.Sprintf("the address of the coordinator, %s, has more than 63 characters and cannot be a label", label))
+	if label := fmt.Sprintf("%s-%s-%d-%d.%s", set, name, jobIndex, podIndex, subdomain); ok && !c.Open(subdomain) && len(label) > validation.LabelValueMaxLength {
+		c.Invalid(p, nil, fmt.Sprintf("the address of the coordinator, %s, has more than 63 characters and cannot be a label", label))
 	}
 }
 
@@ -195,19 +196,19 @@ func (c *checker) coordinator() {
 func (c *checker) claims() {
 	set, knowsSet := c.name()
 	seen := map[string]bool{}
-	each(c.spec["volumeClaimPolicies"], func(i int, policy map[string]any) {
-		each(policy["templates"], func(k int, template map[string]any) {
+	faults.Each(c.spec["volumeClaimPolicies"], func(i int, policy map[string]any) {
+		faults.Each(policy["templates"], func(k int, template map[string]any) {
 			p := spec("volumeClaimPolicies", i, "templates", k, "metadata", "name")
-			name, _ := inner(template, "metadata")["name"].(string)
+			name, _ := faults.Inner(template, "metadata")["name"].(string)
 			switch why := validation.IsDNS1123Subdomain(name); {
-			case c.open(name):
+			case c.Open(name):
 				return
 			case seen[name]:
-				c.add(p, field.ErrorTypeDuplicate, name, "")
+				c.Add(p, field.ErrorTypeDuplicate, name, "")
 			case len(why) > 0:
-				c.invalid(p, name, why...)
+				c.Invalid(p, name, why...)
 			case knowsSet && len(name)+len("-")+len(set) > 63:
-				c.invalid(p, name, "the name of the claim, "+name+"-"+set+", has more than 63 characters")
+				c.Invalid(p, name, "the name of the claim, "+name+"-"+set+", has more than 63 characters")
 			}
 			seen[name] = true
 			c.claimMounted(p, name)
@@ -218,23 +219,23 @@ func (c *checker) claims() {
 // claimMounted checks that a container mounts a claim, and that no volume of pods has its name.
 func (c *checker) claimMounted(p at, name string) {
 	mounted := false
-	each(c.spec["replicatedJobs"], func(i int, job map[string]any) {
-		pod := inner(job, "template", "spec", "template", "spec")
-		each(pod["volumes"], func(k int, volume map[string]any) {
+	faults.Each(c.spec["replicatedJobs"], func(i int, job map[string]any) {
+		pod := faults.Inner(job, "template", "spec", "template", "spec")
+		faults.Each(pod["volumes"], func(k int, volume map[string]any) {
 			if volume["name"] == name {
-				c.invalid(spec("replicatedJobs", i, "template", "spec", "template", "spec", "volumes", k, "name"), name, "a volume claim policy has a template of this name")
+				c.Invalid(spec("replicatedJobs", i, "template", "spec", "template", "spec", "volumes", k, "name"), name, "a volume claim policy has a template of this name")
 			}
 		})
 		for _, containers := range []string{"initContainers", "containers"} {
-			each(pod[containers], func(_ int, container map[string]any) {
-				each(container["volumeMounts"], func(_ int, mount map[string]any) {
+			faults.Each(pod[containers], func(_ int, container map[string]any) {
+				faults.Each(container["volumeMounts"], func(_ int, mount map[string]any) {
 					text, _ := mount["name"].(string)
-					mounted = mounted || text == name || c.open(text)
+					mounted = mounted || text == name || c.Open(text)
 				})
 			})
 		}
 	})
 	if !mounted {
-		c.invalid(p, name, "no container of a replicated job mounts this claim")
+		c.Invalid(p, name, "no container of a replicated job mounts this claim")
 	}
 }

@@ -6,21 +6,23 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/hyperpod-cli/hyperpod/internal/faults"
 )
 
 // volumes checks the volumes of a pod and returns their names.
 func (c *checker) volumes(spec map[string]any) map[string]bool {
 	names := map[string]bool{}
-	for _, name := range c.Volumes {
+	for _, name := range c.options.Volumes {
 		names[name] = true
 	}
 	own := map[string]bool{}
-	each(spec["volumes"], func(i int, m map[string]any) {
+	faults.Each(spec["volumes"], func(i int, m map[string]any) {
 		p := at{"volumes", i}
 		c.named(p, m, "name", validation.IsDNS1123Label)
 		name, _ := m["name"].(string)
 		if own[name] && !c.Open(name) {
-			c.add(p.to("name"), field.ErrorTypeDuplicate, name, "")
+			c.Add(p.To("name"), field.ErrorTypeDuplicate, name, "")
 		}
 		own[name], names[name] = true, true
 		c.volume(p, m)
@@ -41,18 +43,18 @@ func (c *checker) volume(p at, m map[string]any) {
 		case kind == "":
 			kind = key
 		default:
-			c.forbidden(p.to(key), "may not specify more than 1 volume type")
+			c.Forbidden(p.To(key), "may not specify more than 1 volume type")
 		}
 	}
-	source := inner(m, kind)
+	source := faults.Inner(m, kind)
 	if kind == "" || source == nil {
 		return
 	}
-	p = p.to(kind)
+	p = p.To(kind)
 	switch kind {
 	case "hostPath":
 		c.named(p, source, "path", nil)
-		c.oneOf(p, source, "type", "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
+		c.OneOf(p, source, "type", "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
 	case "persistentVolumeClaim":
 		c.named(p, source, "claimName", nil)
 	case "secret":
@@ -83,82 +85,82 @@ func (c *checker) files(p at, m map[string]any) {
 		return nil
 	}
 	c.within(p, m, "defaultMode", mode)
-	each(m["items"], func(i int, item map[string]any) {
-		c.named(p.to("items", i), item, "key", nil)
-		c.named(p.to("items", i), item, "path", nil)
-		c.within(p.to("items", i), item, "mode", mode)
+	faults.Each(m["items"], func(i int, item map[string]any) {
+		c.named(p.To("items", i), item, "key", nil)
+		c.named(p.To("items", i), item, "path", nil)
+		c.within(p.To("items", i), item, "mode", mode)
 	})
 }
 
 func (c *checker) container(p at, m map[string]any, init, host bool, volumes, claims map[string]bool) {
 	c.ports(p, m, host)
-	each(m["env"], func(i int, e map[string]any) { c.variable(p.to("env", i), e) })
-	each(m["envFrom"], func(i int, e map[string]any) {
+	faults.Each(m["env"], func(i int, e map[string]any) { c.variable(p.To("env", i), e) })
+	faults.Each(m["envFrom"], func(i int, e map[string]any) {
 		if e["configMapRef"] == nil && e["secretRef"] == nil {
-			c.invalid(p.to("envFrom"), "", "must specify one of: `configMapRef` or `secretRef`")
+			c.Invalid(p.To("envFrom"), "", "must specify one of: `configMapRef` or `secretRef`")
 		}
 		for _, key := range []string{"configMapRef", "secretRef"} {
-			if ref := inner(e, key); ref != nil {
-				c.named(p.to("envFrom", i, key), ref, "name", nil)
+			if ref := faults.Inner(e, key); ref != nil {
+				c.named(p.To("envFrom", i, key), ref, "name", nil)
 			}
 		}
 	})
 	c.mounts(p, m, volumes)
-	c.resources(p.to("resources"), inner(m, "resources"), claims)
+	c.resources(p.To("resources"), faults.Inner(m, "resources"), claims)
 	sidecar := m["restartPolicy"] == "Always"
 	for _, key := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
 		probe, isMap := m[key].(map[string]any)
 		switch {
 		case !isMap:
 		case init && !sidecar:
-			c.forbidden(p.to(key), "may not be set for init containers without restartPolicy=Always")
+			c.Forbidden(p.To(key), "may not be set for init containers without restartPolicy=Always")
 		default:
-			c.handler(p.to(key), probe, "exec", "httpGet", "tcpSocket", "grpc")
-			if n, ok := number(probe["successThreshold"]); ok && n > 1 && key != "readinessProbe" {
-				c.invalid(p.to(key, "successThreshold"), n, "must be 1")
+			c.handler(p.To(key), probe, "exec", "httpGet", "tcpSocket", "grpc")
+			if n, ok := faults.Number(probe["successThreshold"]); ok && n > 1 && key != "readinessProbe" {
+				c.Invalid(p.To(key, "successThreshold"), n, "must be 1")
 			}
 			for _, count := range []string{"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"} {
-				c.within(p.to(key), probe, count, notNegative)
+				c.within(p.To(key), probe, count, notNegative)
 			}
 		}
 	}
 	for _, key := range []string{"postStart", "preStop"} {
-		if hook, isMap := inner(m, "lifecycle")[key].(map[string]any); isMap {
-			c.handler(p.to("lifecycle", key), hook, "exec", "httpGet", "tcpSocket", "sleep")
+		if hook, isMap := faults.Inner(m, "lifecycle")[key].(map[string]any); isMap {
+			c.handler(p.To("lifecycle", key), hook, "exec", "httpGet", "tcpSocket", "sleep")
 		}
 	}
-	c.oneOf(p, m, "terminationMessagePolicy", "File", "FallbackToLogsOnError")
-	c.users(p.to("securityContext"), inner(m, "securityContext"))
+	c.OneOf(p, m, "terminationMessagePolicy", "File", "FallbackToLogsOnError")
+	c.users(p.To("securityContext"), faults.Inner(m, "securityContext"))
 }
 
 func (c *checker) ports(p at, m map[string]any, host bool) {
 	names := map[string]bool{}
-	each(m["ports"], func(i int, port map[string]any) {
-		p := p.to("ports", i)
+	faults.Each(m["ports"], func(i int, port map[string]any) {
+		p := p.To("ports", i)
 		name, ok := c.text(port, "name")
 		switch {
 		case !ok || name == "":
 		case len(validation.IsValidPortName(name)) > 0:
-			c.invalid(p.to("name"), name, validation.IsValidPortName(name)...)
+			c.Invalid(p.To("name"), name, validation.IsValidPortName(name)...)
 		case names[name]:
-			c.add(p.to("name"), field.ErrorTypeDuplicate, name, "")
+			c.Add(p.To("name"), field.ErrorTypeDuplicate, name, "")
 		default:
 			names[name] = true
 		}
-		n, isNumber := number(port["containerPort"])
+		n, isNumber := faults.Number(port["containerPort"])
 		switch {
 		case port["containerPort"] == nil || isNumber && n == 0:
-			c.required(p.to("containerPort"), "")
+			c.Required(p.To("containerPort"), "")
 		case isNumber:
-			c.invalid(p.to("containerPort"), n, validation.IsValidPortNum(n)...)
+			c.Invalid(p.To("containerPort"), n, validation.IsValidPortNum(int(n))...)
 		}
-		if h, ok := number(port["hostPort"]); ok && h != 0 {
-			c.invalid(p.to("hostPort"), h, validation.IsValidPortNum(h)...)
+		if h, ok := faults.Number(port["hostPort"]); ok && h != 0 {
+			c.Invalid(p.To("hostPort"), h, validation.IsValidPortNum(int(h))...)
 			if host && isNumber && h != n {
-				c.invalid(p.to("hostPort"), h, "must match `containerPort` when `hostNetwork` is true")
+				c.Invalid(p.To("hostPort"), h, "must match `containerPort` when `hostNetwork` is true")
 			}
 		}
-		c.oneOf(p, port, "protocol", "SCTP", "TCP", "UDP")
+		c.OneOf(p, port, "protocol", "SCTP", "TCP", "UDP")
 	})
 }
 
@@ -180,25 +182,25 @@ func (c *checker) variable(p at, e map[string]any) {
 	}
 	switch {
 	case n == 0 && len(from) == 0:
-		c.invalid(p.to("valueFrom"), "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`")
+		c.Invalid(p.To("valueFrom"), "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`")
 	case n > 0 && value != "":
-		c.invalid(p.to("valueFrom"), "", "may not be specified when `value` is not empty")
+		c.Invalid(p.To("valueFrom"), "", "may not be specified when `value` is not empty")
 	case n > 1:
-		c.invalid(p.to("valueFrom"), "", "may not have more than one field specified at a time")
+		c.Invalid(p.To("valueFrom"), "", "may not have more than one field specified at a time")
 	}
 	for _, key := range []string{"configMapKeyRef", "secretKeyRef"} {
-		if ref := inner(from, key); ref != nil {
-			c.named(p.to("valueFrom", key), ref, "name", nil)
-			c.named(p.to("valueFrom", key), ref, "key", nil)
+		if ref := faults.Inner(from, key); ref != nil {
+			c.named(p.To("valueFrom", key), ref, "name", nil)
+			c.named(p.To("valueFrom", key), ref, "key", nil)
 		}
 	}
-	if ref := inner(from, "fieldRef"); ref != nil {
-		c.named(p.to("valueFrom", "fieldRef"), ref, "fieldPath", nil)
+	if ref := faults.Inner(from, "fieldRef"); ref != nil {
+		c.named(p.To("valueFrom", "fieldRef"), ref, "fieldPath", nil)
 		if s, ok := c.text(ref, "fieldPath"); ok && s != "" && !slices.Contains(podFields, s) && !strings.Contains(s, "[") {
 			if strings.HasPrefix(s, "metadata.") || s == "status.phase" {
-				c.add(p.to("valueFrom", "fieldRef", "fieldPath"), field.ErrorTypeNotSupported, s, "", podFields...)
+				c.Add(p.To("valueFrom", "fieldRef", "fieldPath"), field.ErrorTypeNotSupported, s, "", podFields...)
 			} else {
-				c.invalid(p.to("valueFrom", "fieldRef", "fieldPath"), s, "error converting fieldPath: field label not supported: "+s)
+				c.Invalid(p.To("valueFrom", "fieldRef", "fieldPath"), s, "error converting fieldPath: field label not supported: "+s)
 			}
 		}
 	}
@@ -209,32 +211,32 @@ var podFields = []string{"metadata.name", "metadata.namespace", "metadata.uid", 
 
 func (c *checker) mounts(p at, m map[string]any, volumes map[string]bool) {
 	paths := map[string]bool{}
-	each(m["volumeMounts"], func(i int, mount map[string]any) {
-		p := p.to("volumeMounts", i)
+	faults.Each(m["volumeMounts"], func(i int, mount map[string]any) {
+		p := p.To("volumeMounts", i)
 		name, ok := c.text(mount, "name")
 		switch {
 		case !ok:
 		case name == "":
-			c.required(p.to("name"), "")
-		case !volumes[name] && !c.Partial && !c.anyOpen(volumes):
-			c.add(p.to("name"), field.ErrorTypeNotFound, name, "")
+			c.Required(p.To("name"), "")
+		case !volumes[name] && !c.options.Partial && !c.anyOpen(volumes):
+			c.Add(p.To("name"), field.ErrorTypeNotFound, name, "")
 		}
 		path, ok := c.text(mount, "mountPath")
 		switch {
 		case !ok:
 		case path == "":
-			c.required(p.to("mountPath"), "")
+			c.Required(p.To("mountPath"), "")
 		case paths[path]:
-			c.invalid(p.to("mountPath"), path, "must be unique")
+			c.Invalid(p.To("mountPath"), path, "must be unique")
 		}
 		paths[path] = ok
 		for _, key := range []string{"subPath", "subPathExpr"} {
 			switch s, ok := c.text(mount, key); {
 			case !ok:
 			case strings.HasPrefix(s, "/"):
-				c.invalid(p.to(key), s, "must be a relative path")
+				c.Invalid(p.To(key), s, "must be a relative path")
 			case slices.Contains(strings.Split(s, "/"), ".."):
-				c.invalid(p.to(key), s, "must not contain '..'")
+				c.Invalid(p.To(key), s, "must not contain '..'")
 			}
 		}
 	})
@@ -259,21 +261,21 @@ func (c *checker) handler(p at, m map[string]any, kinds ...string) {
 		case have == "":
 			have = key
 		default:
-			c.forbidden(p.to(key), "may not specify more than 1 handler type")
+			c.Forbidden(p.To(key), "may not specify more than 1 handler type")
 		}
 	}
-	source := inner(m, have)
+	source := faults.Inner(m, have)
 	switch have {
 	case "":
-		c.required(p, "must specify a handler type")
+		c.Required(p, "must specify a handler type")
 	case "exec":
 		if command, isList := source["command"].([]any); source["command"] == nil || isList && len(command) == 0 {
-			c.required(p.to("exec", "command"), "")
+			c.Required(p.To("exec", "command"), "")
 		}
 	case "httpGet", "tcpSocket", "grpc":
-		c.probePort(p.to(have), source)
+		c.probePort(p.To(have), source)
 		if have == "httpGet" {
-			c.oneOf(p.to(have), source, "scheme", "HTTP", "HTTPS")
+			c.OneOf(p.To(have), source, "scheme", "HTTP", "HTTPS")
 		}
 	}
 }
@@ -281,11 +283,11 @@ func (c *checker) handler(p at, m map[string]any, kinds ...string) {
 func (c *checker) probePort(p at, m map[string]any) {
 	if s, isText := m["port"].(string); isText {
 		if !c.Open(s) {
-			c.invalid(p.to("port"), s, validation.IsValidPortName(s)...)
+			c.Invalid(p.To("port"), s, validation.IsValidPortName(s)...)
 		}
 		return
 	}
-	if n, ok := number(m["port"]); ok || m["port"] == nil {
-		c.invalid(p.to("port"), n, validation.IsValidPortNum(n)...)
+	if n, ok := faults.Number(m["port"]); ok || m["port"] == nil {
+		c.Invalid(p.To("port"), n, validation.IsValidPortNum(int(n))...)
 	}
 }

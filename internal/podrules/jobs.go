@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/hyperpod-cli/hyperpod/internal/faults"
 )
 
 // Job returns the faults of the spec of a batch Job besides those of its pods' fields and their restart policy (pkg/apis/batch
@@ -16,45 +18,45 @@ func Job(spec map[string]any, open func(string) bool) []Fault {
 	for _, key := range []string{"parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"} {
 		c.within(nil, spec, key, notNegative)
 	}
-	c.oneOf(nil, spec, "completionMode", "NonIndexed", "Indexed")
-	c.oneOf(nil, spec, "podReplacementPolicy", "Failed", "TerminatingOrFailed")
+	c.OneOf(nil, spec, "completionMode", "NonIndexed", "Indexed")
+	c.OneOf(nil, spec, "podReplacementPolicy", "Failed", "TerminatingOrFailed")
 	mode, settled := c.text(spec, "completionMode")
 	indexed := mode == "Indexed" || !settled
 	if mode == "Indexed" && spec["completions"] == nil && spec["parallelism"] != nil { // without both, there is one
-		c.required(at{"completions"}, "when completion mode is Indexed")
+		c.Required(at{"completions"}, "when completion mode is Indexed")
 	}
 	for _, key := range []string{"backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"} {
 		if spec[key] != nil && !indexed {
-			c.invalid(at{key}, "", "requires indexed completion mode")
+			c.Invalid(at{key}, "", "requires indexed completion mode")
 		}
 	}
 	if spec["maxFailedIndexes"] != nil && spec["backoffLimitPerIndex"] == nil {
-		c.required(at{"backoffLimitPerIndex"}, "when maxFailedIndexes is specified")
+		c.Required(at{"backoffLimitPerIndex"}, "when maxFailedIndexes is specified")
 	}
-	if policy := inner(spec, "podFailurePolicy"); policy != nil {
+	if policy := faults.Inner(spec, "podFailurePolicy"); policy != nil {
 		c.failures(at{"podFailurePolicy"}, policy)
-		if restart, ok := c.text(inner(spec, "template", "spec"), "restartPolicy"); ok && restart != "" && restart != "Never" {
-			c.invalid(at{"template", "spec", "restartPolicy"}, restart, `only "Never" is supported when podFailurePolicy is specified`)
+		if restart, ok := c.text(faults.Inner(spec, "template", "spec"), "restartPolicy"); ok && restart != "" && restart != "Never" {
+			c.Invalid(at{"template", "spec", "restartPolicy"}, restart, `only "Never" is supported when podFailurePolicy is specified`)
 		}
 	}
-	return c.found
+	return c.Found
 }
 
 // failures checks the rules for failed pods.
 func (c *checker) failures(p at, m map[string]any) {
-	each(m["rules"], func(i int, rule map[string]any) {
-		p := p.to("rules", i)
-		c.oneOf(p, rule, "action", "Count", "FailIndex", "FailJob", "Ignore")
-		codes := inner(rule, "onExitCodes")
+	faults.Each(m["rules"], func(i int, rule map[string]any) {
+		p := p.To("rules", i)
+		c.OneOf(p, rule, "action", "Count", "FailIndex", "FailJob", "Ignore")
+		codes := faults.Inner(rule, "onExitCodes")
 		conditions, _ := rule["onPodConditions"].([]any)
 		if codes == nil && len(conditions) == 0 {
-			c.invalid(p, "", "specifying one of OnExitCodes and OnPodConditions is required")
+			c.Invalid(p, "", "specifying one of OnExitCodes and OnPodConditions is required")
 		}
-		c.oneOf(p.to("onExitCodes"), codes, "operator", "In", "NotIn")
+		c.OneOf(p.To("onExitCodes"), codes, "operator", "In", "NotIn")
 		values, _ := codes["values"].([]any)
 		for k, v := range values {
-			if n, ok := number(v); ok && n == 0 && codes["operator"] == "In" {
-				c.invalid(p.to("onExitCodes", "values", k), n, "must not be 0 for the In operator")
+			if n, ok := faults.Number(v); ok && n == 0 && codes["operator"] == "In" {
+				c.Invalid(p.To("onExitCodes", "values", k), n, "must not be 0 for the In operator")
 			}
 		}
 	})
@@ -73,18 +75,18 @@ func CronJob(spec map[string]any, open func(string) bool) []Fault {
 		return nil
 	})
 	c.zone(spec)
-	job := inner(spec, "jobTemplate", "spec")
+	job := faults.Inner(spec, "jobTemplate", "spec")
 	if job["selector"] != nil {
-		c.invalid(at{"jobTemplate", "spec", "selector"}, "", "`selector` will be auto-generated")
+		c.Invalid(at{"jobTemplate", "spec", "selector"}, "", "`selector` will be auto-generated")
 	}
 	if job["manualSelector"] == true {
-		c.invalid(at{"jobTemplate", "spec", "manualSelector"}, true, "must not be true in a CronJob")
+		c.Invalid(at{"jobTemplate", "spec", "manualSelector"}, true, "must not be true in a CronJob")
 	}
-	c.oneOf(nil, spec, "concurrencyPolicy", "Allow", "Forbid", "Replace")
+	c.OneOf(nil, spec, "concurrencyPolicy", "Allow", "Forbid", "Replace")
 	for _, key := range []string{"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"} {
 		c.within(nil, spec, key, notNegative)
 	}
-	return c.found
+	return c.Found
 }
 
 // zone checks the time zone of a CronJob, where this machine knows time zones.
@@ -97,11 +99,11 @@ func (c *checker) zone(spec map[string]any) {
 	_, err := time.LoadLocation(zone)
 	switch p := (at{"timeZone"}); {
 	case zone == "":
-		c.invalid(p, zone, "timeZone must be nil or non-empty string")
+		c.Invalid(p, zone, "timeZone must be nil or non-empty string")
 	case strings.EqualFold(zone, "Local"):
-		c.invalid(p, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
+		c.Invalid(p, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
 	case err != nil && known == nil:
-		c.invalid(p, zone, err.Error())
+		c.Invalid(p, zone, err.Error())
 	}
 }
 
@@ -120,14 +122,14 @@ const longestCronJob = validation.DNS1035LabelMaxLength - 11
 func Selector(spec map[string]any) []Fault {
 	c := newChecker(Options{})
 	if own, ok := spec["selector"].(map[string]any); ok && spec["manualSelector"] != true && !generated(own) {
-		c.invalid(at{"selector"}, own, "`selector` not auto-generated")
+		c.Invalid(at{"selector"}, own, "`selector` not auto-generated")
 	}
-	return c.found
+	return c.Found
 }
 
 // generated reports the selector of a Job that exists.
 func generated(selector map[string]any) bool {
-	labels := inner(selector, "matchLabels")
+	labels := faults.Inner(selector, "matchLabels")
 	if len(labels) != 1 || len(selector) != 1 {
 		return false
 	}
@@ -139,34 +141,27 @@ func (c *checker) rollout(spec map[string]any) {
 	for _, key := range []string{"replicas", "revisionHistoryLimit", "minReadySeconds"} {
 		c.within(nil, spec, key, notNegative)
 	}
-	strategy := inner(spec, "strategy")
-	c.oneOf(at{"strategy"}, strategy, "type", "Recreate", "RollingUpdate")
+	strategy := faults.Inner(spec, "strategy")
+	c.OneOf(at{"strategy"}, strategy, "type", "Recreate", "RollingUpdate")
 	if strategy["type"] == "Recreate" && strategy["rollingUpdate"] != nil {
-		c.forbidden(at{"strategy", "rollingUpdate"}, "may not be specified when strategy `type` is 'Recreate'")
+		c.Forbidden(at{"strategy", "rollingUpdate"}, "may not be specified when strategy `type` is 'Recreate'")
 	}
-	if rolling := inner(strategy, "rollingUpdate"); nothing(rolling["maxSurge"]) && nothing(rolling["maxUnavailable"]) {
-		c.invalid(at{"strategy", "rollingUpdate", "maxUnavailable"}, rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
+	if rolling := faults.Inner(strategy, "rollingUpdate"); nothing(rolling["maxSurge"]) && nothing(rolling["maxUnavailable"]) {
+		c.Invalid(at{"strategy", "rollingUpdate", "maxUnavailable"}, rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
 	}
-	c.oneOf(nil, spec, "podManagementPolicy", "OrderedReady", "Parallel")
-	c.oneOf(at{"updateStrategy"}, inner(spec, "updateStrategy"), "type", "RollingUpdate", "OnDelete")
-	each(spec["volumeClaimTemplates"], func(i int, m map[string]any) {
-		if claim := inner(m, "spec"); claim != nil && inner(claim, "resources", "requests")["storage"] == nil {
-			c.add(at{"volumeClaimTemplates", i, "spec", "resources", "requests", "storage"}, field.ErrorTypeRequired, nil, "")
+	c.OneOf(nil, spec, "podManagementPolicy", "OrderedReady", "Parallel")
+	c.OneOf(at{"updateStrategy"}, faults.Inner(spec, "updateStrategy"), "type", "RollingUpdate", "OnDelete")
+	faults.Each(spec["volumeClaimTemplates"], func(i int, m map[string]any) {
+		if claim := faults.Inner(m, "spec"); claim != nil && faults.Inner(claim, "resources", "requests")["storage"] == nil {
+			c.Add(at{"volumeClaimTemplates", i, "spec", "resources", "requests", "storage"}, field.ErrorTypeRequired, nil, "")
 		}
 	})
 }
 
 // nothing reports a number or a percentage of zero.
 func nothing(v any) bool {
-	n, whole := number(v)
+	n, whole := faults.Number(v)
 	text, _ := v.(string)
 	percent, cut := strings.CutSuffix(text, "%")
 	return whole && n == 0 || cut && percent != "" && strings.Trim(percent, "0") == ""
-}
-
-func newChecker(o Options) *checker {
-	if o.Open == nil {
-		o.Open = func(string) bool { return false }
-	}
-	return &checker{Options: o}
 }

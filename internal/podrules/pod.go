@@ -7,44 +7,46 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/hyperpod-cli/hyperpod/internal/faults"
 )
 
 func (c *checker) pod(spec map[string]any) {
 	var top at
 	volumes := c.volumes(spec)
 	claims := map[string]bool{}
-	each(spec["resourceClaims"], func(i int, m map[string]any) {
-		p := top.to("resourceClaims", i)
+	faults.Each(spec["resourceClaims"], func(i int, m map[string]any) {
+		p := top.To("resourceClaims", i)
 		name, _ := m["name"].(string)
 		claims[name] = true
 		c.named(p, m, "name", validation.IsDNS1123Label)
 		switch one, two := m["resourceClaimName"] != nil, m["resourceClaimTemplateName"] != nil; {
 		case one && two:
-			c.invalid(p, name, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")
+			c.Invalid(p, name, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")
 		case !one && !two && m["source"] == nil: // an unknown field is told by itself
-			c.invalid(p, name, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")
+			c.Invalid(p, name, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")
 		}
 	})
 	host, _ := spec["hostNetwork"].(bool)
 	for _, list := range []string{"initContainers", "containers"} {
-		each(spec[list], func(i int, m map[string]any) {
-			c.container(top.to(list, i), m, list == "initContainers", host, volumes, claims)
+		faults.Each(spec[list], func(i int, m map[string]any) {
+			c.container(top.To(list, i), m, list == "initContainers", host, volumes, claims)
 		})
 	}
-	c.labels(top.to("nodeSelector"), inner(spec, "nodeSelector"))
-	each(spec["tolerations"], func(i int, m map[string]any) { c.toleration(top.to("tolerations", i), m) })
-	c.affinity(top.to("affinity"), inner(spec, "affinity"))
-	each(spec["topologySpreadConstraints"], func(i int, m map[string]any) {
-		p := top.to("topologySpreadConstraints", i)
+	c.labels(top.To("nodeSelector"), faults.Inner(spec, "nodeSelector"))
+	faults.Each(spec["tolerations"], func(i int, m map[string]any) { c.toleration(top.To("tolerations", i), m) })
+	c.affinity(top.To("affinity"), faults.Inner(spec, "affinity"))
+	faults.Each(spec["topologySpreadConstraints"], func(i int, m map[string]any) {
+		p := top.To("topologySpreadConstraints", i)
 		c.within(p, m, "maxSkew", atLeastOne)
 		c.named(p, m, "topologyKey", nil)
-		c.oneOf(p, m, "whenUnsatisfiable", "DoNotSchedule", "ScheduleAnyway")
-		c.selector(p.to("labelSelector"), inner(m, "labelSelector"))
+		c.OneOf(p, m, "whenUnsatisfiable", "DoNotSchedule", "ScheduleAnyway")
+		c.selector(p.To("labelSelector"), faults.Inner(m, "labelSelector"))
 	})
-	c.oneOf(top, spec, "restartPolicy", "Always", "OnFailure", "Never")
-	c.oneOf(top, spec, "dnsPolicy", "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+	c.OneOf(top, spec, "restartPolicy", "Always", "OnFailure", "Never")
+	c.OneOf(top, spec, "dnsPolicy", "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 	if policy, _ := spec["dnsPolicy"].(string); policy == "None" && spec["dnsConfig"] == nil {
-		c.required(top.to("dnsConfig"), "must provide `dnsConfig` when `dnsPolicy` is None")
+		c.Required(top.To("dnsConfig"), "must provide `dnsConfig` when `dnsPolicy` is None")
 	}
 	c.within(top, spec, "activeDeadlineSeconds", seconds)
 	c.optional(top, spec, "nodeName", validation.IsDNS1123Subdomain)
@@ -52,10 +54,10 @@ func (c *checker) pod(spec map[string]any) {
 	c.optional(top, spec, "hostname", validation.IsDNS1123Label)
 	c.optional(top, spec, "subdomain", validation.IsDNS1123Label)
 	c.optional(top, spec, "runtimeClassName", validation.IsDNS1123Subdomain)
-	c.oneOf(top, spec, "preemptionPolicy", "PreemptLowerPriority", "Never")
-	c.oneOf(top.to("os"), inner(spec, "os"), "name", "linux", "windows")
-	each(spec["hostAliases"], func(i int, m map[string]any) {
-		c.named(top.to("hostAliases", i), m, "ip", func(s string) []string {
+	c.OneOf(top, spec, "preemptionPolicy", "PreemptLowerPriority", "Never")
+	c.OneOf(top.To("os"), faults.Inner(spec, "os"), "name", "linux", "windows")
+	faults.Each(spec["hostAliases"], func(i int, m map[string]any) {
+		c.named(top.To("hostAliases", i), m, "ip", func(s string) []string {
 			if _, err := netip.ParseAddr(s); err != nil {
 				return []string{"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"}
 			}
@@ -63,11 +65,11 @@ func (c *checker) pod(spec map[string]any) {
 		})
 	})
 	if list, _ := spec["ephemeralContainers"].([]any); len(list) > 0 {
-		c.forbidden(top.to("ephemeralContainers"), "cannot be set on create")
+		c.Forbidden(top.To("ephemeralContainers"), "cannot be set on create")
 	}
-	c.users(top.to("securityContext"), inner(spec, "securityContext"))
+	c.users(top.To("securityContext"), faults.Inner(spec, "securityContext"))
 	if shared, _ := spec["shareProcessNamespace"].(bool); shared && spec["hostPID"] == true {
-		c.invalid(top.to("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled")
+		c.Invalid(top.To("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled")
 	}
 }
 
@@ -77,9 +79,9 @@ func (c *checker) labels(p at, m map[string]any) {
 		if c.Open(key) {
 			continue
 		}
-		c.invalid(p, key, validation.IsQualifiedName(key)...)
+		c.Invalid(p, key, validation.IsQualifiedName(key)...)
 		if value, ok := c.text(m, key); ok {
-			c.invalid(p, value, validation.IsValidLabelValue(value)...)
+			c.Invalid(p, value, validation.IsValidLabelValue(value)...)
 		}
 	}
 }
@@ -90,7 +92,7 @@ func (c *checker) users(p at, m map[string]any) {
 		c.within(p, m, key, func(n int) []string { return validation.IsInRange(n, 0, 1<<31-1) })
 	}
 	if m["privileged"] == true && m["allowPrivilegeEscalation"] == false {
-		c.invalid(p, "", "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
+		c.Invalid(p, "", "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
 	}
 }
 
@@ -100,48 +102,48 @@ func (c *checker) toleration(p at, m map[string]any) {
 	value, given := c.text(m, "value")
 	effect, settled := c.text(m, "effect")
 	if ok && key != "" {
-		c.invalid(p.to("key"), key, validation.IsQualifiedName(key)...)
+		c.Invalid(p.To("key"), key, validation.IsQualifiedName(key)...)
 	}
 	if m["tolerationSeconds"] != nil && settled && effect != "NoExecute" {
-		c.invalid(p.to("effect"), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+		c.Invalid(p.To("effect"), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
 	}
 	switch {
 	case !plain || !ok:
 	case key == "" && operator != "Exists":
-		c.invalid(p.to("operator"), operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\"")
+		c.Invalid(p.To("operator"), operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\"")
 	case operator == "" || operator == "Equal":
 		if given {
-			c.invalid(p.to("operator"), value, validation.IsValidLabelValue(value)...)
+			c.Invalid(p.To("operator"), value, validation.IsValidLabelValue(value)...)
 		}
 	case operator == "Exists":
 		if given && value != "" {
-			c.invalid(p.to("operator"), value, "value must be empty when `operator` is 'Exists'")
+			c.Invalid(p.To("operator"), value, "value must be empty when `operator` is 'Exists'")
 		}
 	case operator != "Lt" && operator != "Gt": // comparisons of numbers are behind a feature gate
-		c.add(p.to("operator"), field.ErrorTypeNotSupported, operator, "", "Equal", "Exists")
+		c.Add(p.To("operator"), field.ErrorTypeNotSupported, operator, "", "Equal", "Exists")
 	}
-	c.oneOf(p, m, "effect", "NoSchedule", "PreferNoSchedule", "NoExecute")
+	c.OneOf(p, m, "effect", "NoSchedule", "PreferNoSchedule", "NoExecute")
 }
 
 func (c *checker) affinity(p at, m map[string]any) {
 	const required, preferred = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
-	nodes, to := inner(m, "nodeAffinity"), p.to("nodeAffinity")
-	if r := inner(nodes, required); r != nil {
+	nodes, to := faults.Inner(m, "nodeAffinity"), p.To("nodeAffinity")
+	if r := faults.Inner(nodes, required); r != nil {
 		if terms, isList := r["nodeSelectorTerms"].([]any); len(terms) == 0 && (isList || r["nodeSelectorTerms"] == nil) {
-			c.required(to.to(required, "nodeSelectorTerms"), "must have at least one node selector term")
+			c.Required(to.To(required, "nodeSelectorTerms"), "must have at least one node selector term")
 		}
-		each(r["nodeSelectorTerms"], func(i int, t map[string]any) { c.term(to.to(required, "nodeSelectorTerms", i), t) })
+		faults.Each(r["nodeSelectorTerms"], func(i int, t map[string]any) { c.term(to.To(required, "nodeSelectorTerms", i), t) })
 	}
-	each(nodes[preferred], func(i int, t map[string]any) {
-		c.weight(to.to(preferred, i), t)
-		c.term(to.to(preferred, i, "preference"), inner(t, "preference"))
+	faults.Each(nodes[preferred], func(i int, t map[string]any) {
+		c.weight(to.To(preferred, i), t)
+		c.term(to.To(preferred, i, "preference"), faults.Inner(t, "preference"))
 	})
 	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
-		pods, to := inner(m, kind), p.to(kind)
-		each(pods[required], func(i int, t map[string]any) { c.podTerm(to.to(required, i), t) })
-		each(pods[preferred], func(i int, t map[string]any) {
-			c.weight(to.to(preferred, i), t)
-			c.podTerm(to.to(preferred, i, "podAffinityTerm"), inner(t, "podAffinityTerm"))
+		pods, to := faults.Inner(m, kind), p.To(kind)
+		faults.Each(pods[required], func(i int, t map[string]any) { c.podTerm(to.To(required, i), t) })
+		faults.Each(pods[preferred], func(i int, t map[string]any) {
+			c.weight(to.To(preferred, i), t)
+			c.podTerm(to.To(preferred, i, "podAffinityTerm"), faults.Inner(t, "podAffinityTerm"))
 		})
 	}
 }
@@ -160,19 +162,19 @@ func (c *checker) podTerm(p at, m map[string]any) {
 		return
 	}
 	if key, ok := c.text(m, "topologyKey"); ok && key == "" {
-		c.required(p.to("topologyKey"), "can not be empty")
+		c.Required(p.To("topologyKey"), "can not be empty")
 	}
-	c.selector(p.to("labelSelector"), inner(m, "labelSelector"))
+	c.selector(p.To("labelSelector"), faults.Inner(m, "labelSelector"))
 }
 
 // term checks the requirements of a node selector.
 func (c *checker) term(p at, m map[string]any) {
 	for _, list := range []string{"matchExpressions", "matchFields"} {
-		each(m[list], func(i int, r map[string]any) {
-			p := p.to(list, i)
+		faults.Each(m[list], func(i int, r map[string]any) {
+			p := p.To(list, i)
 			c.requirement(p, r, true)
 			if key, ok := c.text(r, "key"); ok && list == "matchExpressions" {
-				c.invalid(p.to("key"), key, validation.IsQualifiedName(key)...)
+				c.Invalid(p.To("key"), key, validation.IsQualifiedName(key)...)
 			}
 		})
 	}
@@ -180,7 +182,7 @@ func (c *checker) term(p at, m map[string]any) {
 
 // selector checks a label selector.
 func (c *checker) selector(p at, m map[string]any) {
-	each(m["matchExpressions"], func(i int, r map[string]any) { c.requirement(p.to("matchExpressions", i), r, false) })
+	faults.Each(m["matchExpressions"], func(i int, r map[string]any) { c.requirement(p.To("matchExpressions", i), r, false) })
 }
 
 // requirement checks the operator and the values of a requirement. Those of nodes can also compare numbers.
@@ -191,18 +193,18 @@ func (c *checker) requirement(p at, r map[string]any, numbers bool) {
 	case !ok:
 	case operator == "In" || operator == "NotIn":
 		if len(values) == 0 {
-			c.required(p.to("values"), "must be specified when `operator` is 'In' or 'NotIn'")
+			c.Required(p.To("values"), "must be specified when `operator` is 'In' or 'NotIn'")
 		}
 	case operator == "Exists" || operator == "DoesNotExist":
 		if len(values) > 0 {
-			c.forbidden(p.to("values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+			c.Forbidden(p.To("values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
 		}
 	case numbers && (operator == "Gt" || operator == "Lt"):
 		if len(values) != 1 {
-			c.required(p.to("values"), "must be specified single value when `operator` is 'Lt' or 'Gt'")
+			c.Required(p.To("values"), "must be specified single value when `operator` is 'Lt' or 'Gt'")
 		}
 	default:
-		c.invalid(p.to("operator"), operator, "not a valid selector operator")
+		c.Invalid(p.To("operator"), operator, "not a valid selector operator")
 	}
 }
 
@@ -214,27 +216,27 @@ func Serving(spec map[string]any, open func(string) bool) []Fault {
 		return nil
 	}
 	c.rollout(spec)
-	pods, pod := at{"template", "spec"}, inner(spec, "template", "spec")
-	c.oneOf(pods, pod, "restartPolicy", "Always")
+	pods, pod := at{"template", "spec"}, faults.Inner(spec, "template", "spec")
+	c.OneOf(pods, pod, "restartPolicy", "Always")
 	if pod["activeDeadlineSeconds"] != nil {
-		c.forbidden(pods.to("activeDeadlineSeconds"), "activeDeadlineSeconds in ReplicaSet is not Supported")
+		c.Forbidden(pods.To("activeDeadlineSeconds"), "activeDeadlineSeconds in ReplicaSet is not Supported")
 	}
 	c.match(spec)
-	return c.found
+	return c.Found
 }
 
 // match checks that the selector of an object matches the labels of its pods.
 func (c *checker) match(spec map[string]any) {
 	top := at{"selector"}
-	selector := inner(spec, "selector")
-	want, expressions := inner(selector, "matchLabels"), selector["matchExpressions"]
-	labels := inner(spec, "template", "metadata", "labels")
+	selector := faults.Inner(spec, "selector")
+	want, expressions := faults.Inner(selector, "matchLabels"), selector["matchExpressions"]
+	labels := faults.Inner(spec, "template", "metadata", "labels")
 	list, _ := expressions.([]any)
 	if len(want) == 0 && len(list) == 0 {
 		if selector == nil {
-			c.required(top, "")
+			c.Required(top, "")
 		} else {
-			c.invalid(top, "", "empty selector is invalid for deployment")
+			c.Invalid(top, "", "empty selector is invalid for deployment")
 		}
 		return
 	}
@@ -246,7 +248,7 @@ func (c *checker) match(spec map[string]any) {
 			return
 		}
 		if isText && have != w {
-			c.invalid(at{"template", "metadata", "labels"}, labels, "`selector` does not match template `labels`")
+			c.Invalid(at{"template", "metadata", "labels"}, labels, "`selector` does not match template `labels`")
 			return
 		}
 	}
@@ -261,7 +263,7 @@ func (c *checker) match(spec map[string]any) {
 		}
 		operator, _ := r["operator"].(string)
 		if operator == "In" && (!exists || !in) || operator == "NotIn" && exists && in || operator == "Exists" && !exists || operator == "DoesNotExist" && exists {
-			c.invalid(at{"template", "metadata", "labels"}, labels, "`selector` does not match template `labels`")
+			c.Invalid(at{"template", "metadata", "labels"}, labels, "`selector` does not match template `labels`")
 			return
 		}
 	}
@@ -270,13 +272,13 @@ func (c *checker) match(spec map[string]any) {
 // ClaimVolumes returns the names of the volumes that an object gives its pods by templates of claims: those of a StatefulSet
 // and of a JobSet.
 func ClaimVolumes(object map[string]any) (names []string) {
-	spec := inner(object, "spec")
+	spec := faults.Inner(object, "spec")
 	add := func(_ int, m map[string]any) {
-		if name, _ := inner(m, "metadata")["name"].(string); name != "" {
+		if name, _ := faults.Inner(m, "metadata")["name"].(string); name != "" {
 			names = append(names, name)
 		}
 	}
-	each(spec["volumeClaimTemplates"], add)
-	each(spec["volumeClaimPolicies"], func(_ int, m map[string]any) { each(m["templates"], add) })
+	faults.Each(spec["volumeClaimTemplates"], add)
+	faults.Each(spec["volumeClaimPolicies"], func(_ int, m map[string]any) { faults.Each(m["templates"], add) })
 	return names
 }

@@ -11,31 +11,33 @@ import (
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/hyperpod-cli/hyperpod/internal/faults"
 )
 
 func (c *checker) resources(p at, m map[string]any, claims map[string]bool) {
-	each(m["claims"], func(i int, claim map[string]any) {
-		if name, ok := c.text(claim, "name"); ok && name != "" && !claims[name] && !c.Partial {
-			c.add(p.to("claims", i), field.ErrorTypeNotFound, name, "")
+	faults.Each(m["claims"], func(i int, claim map[string]any) {
+		if name, ok := c.text(claim, "name"); ok && name != "" && !claims[name] && !c.options.Partial {
+			c.Add(p.To("claims", i), field.ErrorTypeNotFound, name, "")
 		}
 	})
-	limits, requests := inner(m, "limits"), inner(m, "requests")
+	limits, requests := faults.Inner(m, "limits"), faults.Inner(m, "requests")
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
-		c.amount(p.to("limits", name), name, limits[name])
+		c.amount(p.To("limits", name), name, limits[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
-		amount, ok := c.amount(p.to("requests", name), name, requests[name])
+		amount, ok := c.amount(p.To("requests", name), name, requests[name])
 		limit, given := limits[name]
 		l, err := quantity(limit)
 		switch {
 		case c.Open(name) || limitsOpen(c.Open, limits):
 		case !given && !overcommits(name):
-			c.required(p.to("limits"), "Limit must be set for non overcommitable resources")
+			c.Required(p.To("limits"), "Limit must be set for non overcommitable resources")
 		case !given || !ok || err != nil:
 		case !overcommits(name) && amount.Cmp(l) != 0:
-			c.invalid(p.to("requests"), amount.String(), fmt.Sprintf("must be equal to %s limit of %s", name, l.String()))
+			c.Invalid(p.To("requests"), amount.String(), fmt.Sprintf("must be equal to %s limit of %s", name, l.String()))
 		case amount.Cmp(l) > 0:
-			c.invalid(p.to("requests"), amount.String(), fmt.Sprintf("must be less than or equal to %s limit of %s", name, l.String()))
+			c.Invalid(p.To("requests"), amount.String(), fmt.Sprintf("must be less than or equal to %s limit of %s", name, l.String()))
 		}
 	}
 	pages, base := false, false
@@ -46,7 +48,7 @@ func (c *checker) resources(p at, m map[string]any, claims map[string]bool) {
 		}
 	}
 	if pages && !base {
-		c.forbidden(p, "HugePages require cpu or memory")
+		c.Forbidden(p, "HugePages require cpu or memory")
 	}
 }
 
@@ -64,26 +66,26 @@ func (c *checker) amount(p at, name string, v any) (q apiresource.Quantity, ok b
 	if c.Open(name) {
 		return q, false
 	}
-	before := len(c.found)
-	c.invalid(p, name, validation.IsQualifiedName(name)...)
+	before := len(c.Found)
+	c.Invalid(p, name, validation.IsQualifiedName(name)...)
 	switch {
-	case len(c.found) > before:
+	case len(c.Found) > before:
 	case !strings.Contains(name, "/"):
 		if !standard(name) {
-			c.invalid(p, name, "must be a standard resource for containers")
+			c.Invalid(p, name, "must be a standard resource for containers")
 		}
 	case !native(name) && !extended(name):
-		c.invalid(p, name, "doesn't follow extended resource name standard")
+		c.Invalid(p, name, "doesn't follow extended resource name standard")
 	}
 	q, err := quantity(v)
 	if err != nil {
 		return q, false
 	}
 	if q.Sign() < 0 {
-		c.invalid(p, q.String(), "must be greater than or equal to 0")
+		c.Invalid(p, q.String(), "must be greater than or equal to 0")
 	}
 	if extended(name) && q.MilliValue()%1000 != 0 {
-		c.invalid(p, q.String(), "must be an integer")
+		c.Invalid(p, q.String(), "must be an integer")
 	}
 	return q, true
 }

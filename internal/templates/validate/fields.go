@@ -156,7 +156,7 @@ func refusal(fault podrules.Fault) string {
 		}
 	}
 	switch {
-	case last == "port" && fault.Value == 0:
+	case last == "port" && fault.Value == int64(0):
 		return "is missing"
 	case last == "limits" && fault.Type == field.ErrorTypeRequired:
 		return "is missing: devices and huge pages require a limit that equals the request"
