@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"sync"
+
+	"github.com/hyperpod-cli/hyperpod/internal/structural"
 )
 
 // definitionsFile has what the CustomResourceDefinitions of the operators demand besides types.
@@ -12,46 +14,15 @@ import (
 //go:embed definitions.json
 var definitionsFile []byte
 
-// definitions are the schemas of kinds, by their full names, and the schemas that several others refer to.
+// definitions are the schemas of kinds, by their full names, and the schemas that several others refer to. They have neither
+// types, as the Go types of the kinds find values of wrong ones, nor defaults but those of the keys of lists. The required
+// fields have no default.
 type definitions struct {
 	Kinds map[string]*struct {
-		Source string  `json:"source"`
-		Schema *schema `json:"schema"`
+		Source string             `json:"source"`
+		Schema *structural.Schema `json:"schema"`
 	} `json:"kinds"`
-	Shared map[string]*schema `json:"shared"`
-}
-
-// schema is the part of a structural schema that the Go type of a kind does not have.
-type schema struct {
-	Ref        string             `json:"ref"`
-	Properties map[string]*schema `json:"properties"`
-	Items      *schema            `json:"items"`
-	Additional *schema            `json:"additional"`
-	// Required fields have no default.
-	Required []string `json:"required"`
-	Enum     []string `json:"enum"`
-	Pattern  string   `json:"pattern"`
-	Minimum  *int64   `json:"minimum"`
-	Maximum  *int64   `json:"maximum"`
-	// Not is the only text that is refused.
-	Not           string `json:"-"`
-	MinLength     *int   `json:"minLength"`
-	MaxLength     *int   `json:"maxLength"`
-	MinItems      *int   `json:"minItems"`
-	MaxItems      *int   `json:"maxItems"`
-	MaxProperties *int   `json:"maxProperties"`
-	// Keys are the fields in which the items of a list differ; the items of a Set differ altogether.
-	Keys []string `json:"keys"`
-	Set  bool     `json:"set"`
-	// Default is that of a field among the keys of a list.
-	Default any    `json:"default"`
-	Rules   []rule `json:"rules"`
-}
-
-// rule is a validation rule, whose text is in CEL. rules has a function for each.
-type rule struct {
-	Rule    string `json:"rule"`
-	Message string `json:"message"`
+	Shared map[string]*structural.Schema `json:"shared"`
 }
 
 var loaded = sync.OnceValue(func() *definitions {
@@ -59,13 +30,11 @@ var loaded = sync.OnceValue(func() *definitions {
 	if err := json.Unmarshal(definitionsFile, &d); err != nil {
 		panic("definitions.json: " + err.Error()) // embedded
 	}
+	for _, s := range d.Shared {
+		s.Link(d.Shared)
+	}
+	for _, k := range d.Kinds {
+		k.Schema = k.Schema.Link(d.Shared)
+	}
 	return &d
 })
-
-// full returns the schema that s refers to, or s.
-func (s *schema) full() *schema {
-	if s != nil && s.Ref != "" {
-		return loaded().Shared[s.Ref]
-	}
-	return s
-}

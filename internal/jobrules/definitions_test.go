@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/structural"
 )
 
 var update = flag.Bool("update", false, "write definitions.json from the modules of the operators")
@@ -71,13 +72,16 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestRulesKnown finds rules of definitions that no function judges.
+// TestRulesKnown finds rules of definitions that no function judges, and patterns that Go cannot read.
 func TestRulesKnown(t *testing.T) {
 	seen := map[string]bool{}
-	var walk func(s *schema)
-	walk = func(s *schema) {
+	var walk func(s *structural.Schema)
+	walk = func(s *structural.Schema) {
 		if s == nil {
 			return
+		}
+		if _, err := regexp.Compile(s.Pattern); err != nil {
+			t.Error(err)
 		}
 		for _, r := range s.Rules {
 			seen[r.Rule] = true
@@ -97,6 +101,7 @@ func TestRulesKnown(t *testing.T) {
 	for _, s := range loaded().Shared {
 		walk(s)
 	}
+	walk(workspace())
 	for text := range rules {
 		if !seen[text] {
 			t.Errorf("no definition has the rule %q", text)
@@ -209,9 +214,9 @@ func reduced(s map[string]any, keys []any) map[string]any {
 	switch s["x-kubernetes-list-type"] {
 	case "map":
 		mapKeys = s["x-kubernetes-list-map-keys"].([]any)
-		out["keys"] = mapKeys
+		out["x-kubernetes-list-type"], out["x-kubernetes-list-map-keys"] = "map", mapKeys
 	case "set":
-		out["set"] = true
+		out["x-kubernetes-list-type"] = "set"
 	}
 	var rules []any
 	all, _ := s["x-kubernetes-validations"].([]any)
@@ -230,7 +235,7 @@ func reduced(s map[string]any, keys []any) map[string]any {
 		}
 	}
 	if rules != nil {
-		out["rules"] = rules
+		out["x-kubernetes-validations"] = rules
 	}
 	properties, inner := asMap(s["properties"]), map[string]any{}
 	for name, p := range properties {
@@ -266,7 +271,7 @@ func reduced(s map[string]any, keys []any) map[string]any {
 	}
 	if more, ok := s["additionalProperties"].(map[string]any); ok {
 		if less := reduced(more, nil); less != nil {
-			out["additional"] = less
+			out["additionalProperties"] = less
 		}
 	}
 	if len(out) == 0 {
@@ -297,7 +302,7 @@ func share(t *testing.T, all map[string]any) map[string]any {
 	}
 	// each calls f for the schemas in another one, and puts what it returns in their place.
 	each := func(s map[string]any, f func(map[string]any) map[string]any) {
-		for _, k := range []string{"items", "additional"} {
+		for _, k := range []string{"items", "additionalProperties"} {
 			if m, ok := s[k].(map[string]any); ok {
 				s[k] = f(m)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/faults"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/structural"
 )
 
 // Fault is a value that is refused. Its path leads from the object.
@@ -20,7 +21,7 @@ type Fault = faults.Fault
 // kindRules are the rules of a kind besides its definition in definitions.json.
 type kindRules struct {
 	// schema is the definition of a kind whose operator is not a Go module.
-	schema *schema
+	schema *structural.Schema
 	// webhook is what the operator's webhook refuses, and operator what the operator itself does not run, nil for nothing.
 	webhook, operator func(*checker)
 }
@@ -81,7 +82,7 @@ func ServerFaults(k kinds.Job, object map[string]any, open func(string) bool) []
 	if d := loaded().Kinds[k.FullName()]; d != nil {
 		s = d.Schema
 	}
-	c.schema(s, nil, object)
+	c.schema(s)
 	if own.webhook != nil {
 		own.webhook(c)
 	}

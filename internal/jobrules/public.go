@@ -1,58 +1,72 @@
 package jobrules
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/structural"
+)
 
 // The definitions of kinds whose operators are not Go modules, as far as they demand something besides types. Sources:
 // components/notebook-controller of kubeflow/kubeflow (v1.10), config/crd of jupyter-infra/jupyter-k8s, and of
 // aws/sagemaker-hyperpod-cli the helm chart of the inference operator and the model of HyperPodPyTorchJob (v3.9).
 
-type fields map[string]*schema
+type fields map[string]*structural.Schema
 
 // needs describes an object with required fields, named in a text, and rules for fields.
-func needs(required []string, f fields) *schema { return &schema{Required: required, Properties: f} }
+func needs(required []string, f fields) *structural.Schema {
+	return &structural.Schema{Required: required, Properties: f}
+}
 
-func with(f fields) *schema { return &schema{Properties: f} }
+func with(f fields) *structural.Schema { return &structural.Schema{Properties: f} }
 
-func words(allowed ...string) *schema { return &schema{Enum: allowed} }
+func words(allowed ...string) *structural.Schema { return &structural.Schema{Enum: allowed} }
 
-func listOf(items *schema) *schema { return &schema{Items: items} }
+func listOf(items *structural.Schema) *structural.Schema { return &structural.Schema{Items: items} }
 
 // uniqueOf describes a list whose items differ in a field.
-func uniqueOf(key string, items *schema) *schema { return &schema{Items: items, Keys: []string{key}} }
+func uniqueOf(key string, items *structural.Schema) *structural.Schema {
+	return &structural.Schema{Items: items, ListType: "map", MapKeys: []string{key}}
+}
 
-func atLeast(n int64) *schema { return &schema{Minimum: &n} }
+func atLeast(n int64) *structural.Schema { return &structural.Schema{Minimum: &n} }
 
-func between(least, most int64) *schema { return &schema{Minimum: &least, Maximum: &most} }
+func between(least, most int64) *structural.Schema {
+	return &structural.Schema{Minimum: &least, Maximum: &most}
+}
 
-func like(pattern string) *schema { return &schema{Pattern: pattern} }
+func like(pattern string) *structural.Schema { return &structural.Schema{Pattern: pattern} }
 
 // short is a text with at most some characters, with a pattern unless that is "".
-func short(n int, pattern string) *schema { return &schema{MaxLength: &n, Pattern: pattern} }
+func short(n int64, pattern string) *structural.Schema {
+	return &structural.Schema{MaxLength: &n, Pattern: pattern}
+}
 
 // atMost limits the items of a list.
-func atMost(n int, s *schema) *schema {
+func atMost(n int64, s *structural.Schema) *structural.Schema {
 	s.MaxItems = &n
 	return s
 }
 
 func named() []string { return []string{"name"} }
 
-func nameAndValue() *schema { return needs([]string{"name", "value"}, nil) }
+func nameAndValue() *structural.Schema { return needs([]string{"name", "value"}, nil) }
 
-func containers(more ...string) *schema {
+func containers(more ...string) *structural.Schema {
 	return listOf(needs(slices.Concat(named(), more), nil))
 }
 
-func resources() *schema { return with(fields{"claims": uniqueOf("name", needs(named(), nil))}) }
+func resources() *structural.Schema {
+	return with(fields{"claims": uniqueOf("name", needs(named(), nil))})
+}
 
-func notebook() *schema {
-	one := 1
+func notebook() *structural.Schema {
+	one := int64(1)
 	list := containers("image")
 	list.MinItems = &one
 	return with(fields{"spec": with(fields{"template": with(fields{"spec": needs([]string{"containers"}, fields{"containers": list, "initContainers": containers()})})})})
 }
 
-func hyperPodPyTorchJob() *schema {
+func hyperPodPyTorchJob() *structural.Schema {
 	return with(fields{"spec": with(fields{
 		"replicaSpecs": listOf(needs(named(), fields{"replicas": atLeast(0)})),
 		"runPolicy": with(fields{
@@ -63,7 +77,7 @@ func hyperPodPyTorchJob() *schema {
 	})})
 }
 
-func workspace() *schema {
+func workspace() *structural.Schema {
 	access := words("Public", "OwnerOnly")
 	return needs([]string{"spec"}, fields{"spec": needs([]string{"displayName"}, fields{
 		"accessStrategy": needs(named(), nil),
@@ -82,11 +96,11 @@ func workspace() *schema {
 		"initContainers": atMost(10, containers()),
 		"resources":      resources(),
 		"templateRef":    needs(named(), nil),
-		"volumes":        listOf(needs([]string{"mountPath", "name", "persistentVolumeClaimName"}, fields{"name": {Not: "workspace-storage"}})),
+		"volumes":        listOf(needs([]string{"mountPath", "name", "persistentVolumeClaimName"}, fields{"name": {Rules: []structural.Rule{{Rule: "self != 'workspace-storage'", Message: "this name is reserved"}}}})),
 	})})
 }
 
-func scaling() *schema {
+func scaling() *structural.Schema {
 	trigger := fields{"metricType": words("Value", "Average"), "dimensions": listOf(nameAndValue())}
 	return with(fields{
 		"cloudWatchTrigger": with(trigger), "cloudWatchTriggerList": atMost(100, listOf(with(trigger))),
@@ -118,7 +132,7 @@ func endpoint(more fields) fields {
 	return f
 }
 
-func inferenceEndpointConfig() *schema {
+func inferenceEndpointConfig() *structural.Schema {
 	part := with(fields{"replicas": atLeast(1), "resources": resources()})
 	return with(fields{"spec": needs([]string{"modelName", "modelSourceConfig", "worker"}, endpoint(fields{
 		"endpointName": short(63, "^$|^"+endpointName+"$"),
@@ -144,7 +158,7 @@ func inferenceEndpointConfig() *schema {
 	}))})
 }
 
-func jumpStartModel() *schema {
+func jumpStartModel() *structural.Schema {
 	return with(fields{"spec": needs([]string{"model", "server"}, endpoint(fields{
 		"environmentVariables": atMost(100, listOf(nameAndValue())),
 		"model": needs([]string{"modelId"}, fields{

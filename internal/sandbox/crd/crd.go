@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/hyperpod-cli/hyperpod/internal/structural"
 )
 
 // schemas are the schemas of Kueue's CustomResourceDefinitions, by kind. Descriptions and
@@ -20,36 +22,8 @@ import (
 //go:embed schemas/*.json
 var schemaFiles embed.FS
 
-// schema is the part of a structural schema that Kueue's definitions use.
-type schema struct {
-	Type          string             `json:"type"`
-	Properties    map[string]*schema `json:"properties"`
-	Items         *schema            `json:"items"`
-	Additional    *schema            `json:"additionalProperties"`
-	Required      []string           `json:"required"`
-	Enum          []string           `json:"enum"`
-	Pattern       string             `json:"pattern"`
-	Minimum       *int64             `json:"minimum"`
-	MinLength     *int64             `json:"minLength"`
-	MaxLength     *int64             `json:"maxLength"`
-	MinItems      *int64             `json:"minItems"`
-	MaxItems      *int64             `json:"maxItems"`
-	MaxProperties *int64             `json:"maxProperties"`
-	IntOrString   bool               `json:"x-kubernetes-int-or-string"`
-	ListType      string             `json:"x-kubernetes-list-type"`
-	MapKeys       []string           `json:"x-kubernetes-list-map-keys"`
-	Default       any                `json:"default"`
-	Rules         []rule             `json:"x-kubernetes-validations"`
-}
-
-// rule is a validation rule, whose text is in CEL. Package crd has a function for each.
-type rule struct {
-	Rule    string `json:"rule"`
-	Message string `json:"message"`
-}
-
-var loaded = sync.OnceValue(func() map[string]*schema {
-	out := map[string]*schema{}
+var loaded = sync.OnceValue(func() map[string]*structural.Schema {
+	out := map[string]*structural.Schema{}
 	entries, err := schemaFiles.ReadDir("schemas")
 	if err != nil {
 		panic(err) // embedded
@@ -59,7 +33,7 @@ var loaded = sync.OnceValue(func() map[string]*schema {
 		if err != nil {
 			panic(err) // embedded
 		}
-		var s schema
+		var s structural.Schema
 		if err := json.Unmarshal(data, &s); err != nil {
 			panic(e.Name() + ": " + err.Error())
 		}
@@ -74,11 +48,11 @@ func Known(kind string) bool { return loaded()[kind] != nil }
 // Default sets the defaults of a kind's schema.
 func Default(kind string, m map[string]any) {
 	if s := loaded()[kind]; s != nil {
-		s.setDefaults(m)
+		setDefaults(s, m)
 	}
 }
 
-func (s *schema) setDefaults(v any) {
+func setDefaults(s *structural.Schema, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, p := range s.Properties {
@@ -86,13 +60,13 @@ func (s *schema) setDefaults(v any) {
 				v[name] = copied(p.Default)
 			}
 			if c, given := v[name]; given {
-				p.setDefaults(c)
+				setDefaults(p, c)
 			}
 		}
 	case []any:
 		if s.Items != nil {
 			for _, c := range v {
-				s.Items.setDefaults(c)
+				setDefaults(s.Items, c)
 			}
 		}
 	}
@@ -120,10 +94,9 @@ func Validate(kind string, m, old map[string]any) field.ErrorList {
 	if s == nil {
 		return nil
 	}
-	all := s.check(nil, m)
-	all = append(all, s.duplicates(nil, m)...)
+	all := said(append(s.Values(m), s.Duplicates(m)...))
 	if slices.ContainsFunc(all, blocking) {
-		if s.hasRules() {
+		if s.HasRules() {
 			all = append(all, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
 		}
 		return all
@@ -132,23 +105,11 @@ func Validate(kind string, m, old map[string]any) field.ErrorList {
 	if old != nil {
 		before = old
 	}
-	return append(all, s.obey(nil, m, before)...)
+	return append(all, said(s.Broken(rules, m, before))...)
 }
 
 // blocking reports whether a fault keeps the API server from checking rules, which rely on
 // the structure.
 func blocking(e *field.Error) bool {
 	return slices.Contains([]field.ErrorType{field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid}, e.Type)
-}
-
-func (s *schema) hasRules() bool {
-	if s == nil {
-		return false
-	}
-	for _, p := range s.Properties {
-		if p.hasRules() {
-			return true
-		}
-	}
-	return len(s.Rules) > 0 || s.Items.hasRules() || s.Additional.hasRules()
 }

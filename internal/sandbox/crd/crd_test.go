@@ -6,17 +6,19 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
@@ -25,6 +27,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
+
+	"github.com/hyperpod-cli/hyperpod/internal/structural"
 )
 
 var update = flag.Bool("update", false, "write the schemas from the definitions of Kueue's module")
@@ -100,12 +104,15 @@ func TestSchemasAreKueues(t *testing.T) {
 	}
 }
 
-func TestEveryRuleHasAFunction(t *testing.T) {
+func TestEveryRuleAndPatternIsKnown(t *testing.T) {
 	used := map[string]bool{}
-	var walk func(kind string, s *schema)
-	walk = func(kind string, s *schema) {
+	var walk func(kind string, s *structural.Schema)
+	walk = func(kind string, s *structural.Schema) {
 		if s == nil {
 			return
+		}
+		if _, err := regexp.Compile(s.Pattern); err != nil {
+			t.Errorf("%s: %v", kind, err)
 		}
 		for _, r := range s.Rules {
 			if used[r.Rule] = true; rules[r.Rule] == nil {
@@ -130,8 +137,8 @@ func TestEveryRuleHasAFunction(t *testing.T) {
 
 // library judges with the code of the API server.
 type library struct {
-	structural *structural.Structural
-	schema     validation.SchemaCreateValidator
+	structural *schema.Structural
+	values     validation.SchemaCreateValidator
 	rules      *cel.Validator
 }
 
@@ -149,7 +156,7 @@ func newLibrary(t *testing.T, kind string) library {
 	if err := apiv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, &props, nil); err != nil {
 		t.Fatal(err)
 	}
-	s, err := structural.NewStructural(&props)
+	s, err := schema.NewStructural(&props)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +168,7 @@ func newLibrary(t *testing.T, kind string) library {
 }
 
 func (l library) judge(m, old map[string]any) field.ErrorList {
-	all := validation.ValidateCustomResource(nil, m, l.schema)
+	all := validation.ValidateCustomResource(nil, m, l.values)
 	all = append(all, listtype.ValidateListSetsAndMaps(nil, l.structural, m)...)
 	// As in strategy.go of its registry, which is not exported.
 	if slices.ContainsFunc(all, blocking) {
@@ -212,7 +219,7 @@ func mutate(r *rand.Rand, v any) any {
 		strings.Repeat("a", 300), "cpu", "f"}
 	switch v := v.(type) {
 	case map[string]any:
-		keys := sortedKeys(v)
+		keys := slices.Sorted(maps.Keys(v))
 		if len(keys) == 0 || r.IntN(12) == 0 {
 			return odd[r.IntN(len(odd))]
 		}

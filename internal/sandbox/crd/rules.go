@@ -1,66 +1,15 @@
 package crd
 
 import (
-	"fmt"
-	"maps"
 	"reflect"
 	"slices"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/structural"
 )
 
-// obey returns the rules of the schema that a value breaks. old is the value before a
-// change, nil for a new one; rules about changes need it.
-func (s *schema) obey(p *field.Path, v, old any) (all field.ErrorList) {
-	for _, r := range s.Rules {
-		judge := rules[r.Rule]
-		if judge == nil || strings.Contains(r.Rule, "oldSelf") && old == nil {
-			continue
-		}
-		kept, missing := judge(v, old)
-		switch {
-		case missing != "":
-			all = append(all, field.Invalid(p, typeName(v), fmt.Sprintf("no such key: %s evaluating rule: %s", missing, r.Message)))
-		case !kept:
-			all = append(all, field.Invalid(p, printed(v), r.Message))
-		}
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		before, _ := old.(map[string]any)
-		for _, name := range sortedKeys(v) {
-			if child := s.Properties[name]; child != nil {
-				all = append(all, child.obey(p.Child(name), v[name], before[name])...)
-			}
-		}
-	case []any:
-		for i, c := range v {
-			if s.Items != nil {
-				all = append(all, s.Items.obey(p.Index(i), c, nil)...)
-			}
-		}
-	}
-	return all
-}
-
-// printed returns the value as the API server prints it: objects and lists are left out.
-func printed(v any) any {
-	switch v.(type) {
-	case map[string]any, []any:
-		return field.OmitValueType{}
-	}
-	return v
-}
-
-// judge reports whether a value keeps a rule. missing is a field that the rule reads and
-// that the value lacks: then the API server refuses it, too.
-type judge func(v, old any) (kept bool, missing string)
-
 // rules has a function for each rule of Kueue's definitions, by its text.
-var rules = map[string]judge{
+var rules = structural.Judges{
 	"self == oldSelf": func(v, old any) (bool, string) { return reflect.DeepEqual(v, old), "" },
 	"self.flavors.all(x, size(x.resources) == size(self.coveredResources))": func(v, _ any) (bool, string) {
 		n := len(object.List(v, "coveredResources"))
@@ -142,7 +91,7 @@ var rules = map[string]judge{
 
 // fixedWithTopology judges a field of a flavor that cannot change while the flavor has a
 // topology.
-func fixedWithTopology(name string) judge {
+func fixedWithTopology(name string) structural.Judge {
 	return func(v, old any) (bool, string) {
 		return object.At(old, "topologyName") == nil || reflect.DeepEqual(object.At(v, name), object.At(old, name)), ""
 	}
@@ -150,7 +99,7 @@ func fixedWithTopology(name string) judge {
 
 // each judges the elements of a list. Like all() in CEL, a broken element counts before a
 // missing field of another one.
-func each(f func(x any) (bool, string)) judge {
+func each(f func(x any) (bool, string)) structural.Judge {
 	return func(v, _ any) (bool, string) {
 		list, _ := v.([]any)
 		lacks := ""
@@ -173,5 +122,3 @@ func every(list []any, f func(any) bool) bool {
 func isEffect(x any) bool {
 	return slices.Contains([]string{"NoSchedule", "PreferNoSchedule", "NoExecute"}, object.Text(x, "effect"))
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
