@@ -27,7 +27,7 @@ func gpus(n quota.Base) []simulate.Amount {
 // before is a report of the change of a world in which much happens at once.
 func before() *simulate.Report {
 	team := func(used, borrowed quota.Base, waiting, preempted, never int) *simulate.TeamState {
-		return &simulate.TeamState{Nominal: gpus(32), Used: gpus(used), Borrowed: gpus(borrowed), Waiting: waiting, Preempted: preempted, Never: never}
+		return &simulate.TeamState{Nominal: gpus(32), Used: gpus(used), Borrowed: gpus(borrowed), Counts: simulate.Counts{Waiting: waiting, Preempted: preempted, Never: never}}
 	}
 	set := []simulate.PodSet{{Name: "worker", Pods: 4, Flavors: map[string]string{"nvidia.com/gpu": "ml.p5.48xlarge"}}}
 	return &simulate.Report{

@@ -19,12 +19,55 @@ import (
 // resource without zeros.
 type TeamState struct {
 	// State and Reason are those of the queue: Active, Stopped, Inactive and so on.
-	State, Reason                                                         string
+	State, Reason string
+	Counts
+	Nominal, Reserved, Used    []Amount
+	Borrowed, Overcommit, Lent []Amount
+	Limit, Free, Borrowable    []Amount
+}
+
+// Counts are numbers of jobs by their state.
+type Counts struct {
 	Admitted, Evicting, WaitsForNodes, Waiting, Preempted, Never, Unknown int
 	JobsLost                                                              int `json:",omitempty"`
-	Nominal, Reserved, Used                                               []Amount
-	Borrowed, Overcommit, Lent                                            []Amount
-	Limit, Free, Borrowable                                               []Amount
+}
+
+// of returns the counter of a state, nil for a state that is not counted.
+func (c *Counts) of(jobState string) *int {
+	switch jobState {
+	case Admitted, QuotaReserved:
+		return &c.Admitted
+	case Evicting:
+		return &c.Evicting
+	case WaitsForNodes:
+		return &c.WaitsForNodes
+	case Waiting:
+		return &c.Waiting
+	case Preempted:
+		return &c.Preempted
+	case Lost:
+		return &c.JobsLost
+	case Never:
+		return &c.Never
+	case Unknown:
+		return &c.Unknown
+	}
+	return nil
+}
+
+// add adds n jobs of a state.
+func (c *Counts) add(jobState string, n int) {
+	if counter := c.of(jobState); counter != nil {
+		*counter += n
+	}
+}
+
+// plus returns the sum of two counts.
+func (c Counts) plus(o Counts) Counts {
+	return Counts{
+		Admitted: c.Admitted + o.Admitted, Evicting: c.Evicting + o.Evicting, WaitsForNodes: c.WaitsForNodes + o.WaitsForNodes,
+		Waiting: c.Waiting + o.Waiting, Preempted: c.Preempted + o.Preempted, JobsLost: c.JobsLost + o.JobsLost, Never: c.Never + o.Never, Unknown: c.Unknown + o.Unknown,
+	}
 }
 
 // report makes the quota of the world after the run, as get-quota has it. It is large: see figures for what is kept of it.
@@ -116,42 +159,9 @@ func (r *result) figures() {
 	}
 	for _, s := range r.states {
 		if t := r.teams[s.ClusterQueue]; t != nil {
-			if n := t.counter(s.State); n != nil {
-				*n++
-			}
+			t.add(s.State, 1)
 		}
 	}
-}
-
-// counter returns which of some counters counts jobs of a state, nil for a state that is not counted.
-func counter(jobState string, admitted, evicting, waitsForNodes, waiting, preempted, lost, never, unknown *int) *int {
-	switch jobState {
-	case Admitted, QuotaReserved:
-		return admitted
-	case Evicting:
-		return evicting
-	case WaitsForNodes:
-		return waitsForNodes
-	case Waiting:
-		return waiting
-	case Preempted:
-		return preempted
-	case Lost:
-		return lost
-	case Never:
-		return never
-	case Unknown:
-		return unknown
-	}
-	return nil
-}
-
-func (t *TeamState) counter(jobState string) *int {
-	return counter(jobState, &t.Admitted, &t.Evicting, &t.WaitsForNodes, &t.Waiting, &t.Preempted, &t.JobsLost, &t.Never, &t.Unknown)
-}
-
-func (t *Totals) counter(jobState string) *int {
-	return counter(jobState, &t.Admitted, &t.Evicting, &t.WaitsForNodes, &t.Waiting, &t.Preempted, &t.JobsLost, &t.Never, &t.Unknown)
 }
 
 func stateOfTeam(t *quota.Team) *TeamState {
@@ -187,10 +197,9 @@ func stateOfTeam(t *quota.Team) *TeamState {
 
 // Totals count jobs and what is borrowed over all teams.
 type Totals struct {
-	Settled                                                               bool
-	Admitted, Evicting, WaitsForNodes, Waiting, Preempted, Never, Unknown int
-	JobsLost                                                              int `json:",omitempty"`
-	Borrowed, Overcommit                                                  []Amount
+	Settled bool
+	Counts
+	Borrowed, Overcommit []Amount
 }
 
 func totals(r *result) Totals {
@@ -203,14 +212,7 @@ func totals(r *result) Totals {
 		}
 	}
 	for _, s := range r.teamStates() {
-		t.Admitted += s.Admitted
-		t.Evicting += s.Evicting
-		t.WaitsForNodes += s.WaitsForNodes
-		t.Waiting += s.Waiting
-		t.Preempted += s.Preempted
-		t.JobsLost += s.JobsLost
-		t.Never += s.Never
-		t.Unknown += s.Unknown
+		t.Counts = t.plus(s.Counts)
 		add(borrowed, s.Borrowed)
 		add(over, s.Overcommit)
 	}

@@ -78,18 +78,14 @@ func (r *Report) between(queue string, best, worst *Report) {
 
 // set gives a job another state after the changes, and updates the counts.
 func (r *Report) set(j *Job, s *JobState) {
-	move := func(counter func(string) *int) {
-		if n := counter(j.After.State); n != nil {
-			*n--
-		}
-		if n := counter(s.State); n != nil {
-			*n++
-		}
+	move := func(c *Counts) {
+		c.add(j.After.State, -1)
+		c.add(s.State, 1)
 	}
-	move(r.After.counter)
+	move(&r.After.Counts)
 	for i := range r.Teams {
 		if t := &r.Teams[i]; t.ClusterQueue == j.ClusterQueue && t.After != nil {
-			move(t.After.counter)
+			move(&t.After.Counts)
 		}
 	}
 	j.After = s

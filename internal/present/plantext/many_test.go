@@ -45,7 +45,7 @@ func TestManyChanges(t *testing.T) {
 func TestManyRows(t *testing.T) {
 	c := &plan.Consequences{}
 	state := func(gpus quota.Base, running int) *simulate.TeamState {
-		return &simulate.TeamState{Nominal: []simulate.Amount{{Flavor: "g5", Resource: "nvidia.com/gpu", Amount: gpus}}, Admitted: running}
+		return &simulate.TeamState{Nominal: []simulate.Amount{{Flavor: "g5", Resource: "nvidia.com/gpu", Amount: gpus}}, Counts: simulate.Counts{Admitted: running}}
 	}
 	for i := range 100 {
 		c.Teams = append(c.Teams, simulate.Team{Team: fmt.Sprintf("t%03d", i), After: state(1, 0)})
