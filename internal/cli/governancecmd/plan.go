@@ -125,7 +125,7 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 	saved := savedOf(r, plan.Kueue, "", fingerprints(live))
 	if !o.NoConsequences && workloadsAbsent(in) {
 		p.Unforeseen = true
-		o.Factory.Notef("note: the effects on jobs are unknown: the file has no workloads")
+		o.Factory.Notef(absentWorkloads)
 		return p, saved, nil
 	}
 	if !o.NoConsequences {
@@ -136,6 +136,9 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 	}
 	return p, saved, err
 }
+
+// absentWorkloads is the note about a file without workloads.
+const absentWorkloads = "note: the effects on jobs are unknown: the file has no workloads"
 
 // noTeams returns the error about --prune with a file that has no teams.
 func noTeams(file string) *errs.Error {

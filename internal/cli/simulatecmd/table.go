@@ -249,10 +249,7 @@ func jobText(s *simulate.JobState, resource string) string {
 		}
 		return "Lost: " + words.PodsGone
 	case simulate.Unknown:
-		if s.Reason == simulate.NotReadable {
-			return "Unknown: depends on what you have no permission to read"
-		}
-		return "Unknown: depends on " + strings.Join(s.NotModelled, ", ")
+		return "Unknown: depends on " + simulation.DependsOn(s)
 	case simulate.Never:
 		return "Never: " + why(s, resource)
 	}

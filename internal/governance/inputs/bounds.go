@@ -30,9 +30,11 @@ type Unseen struct {
 	Holders bool
 	// Waiting: workloads that may not be read wait in the queue itself.
 	Waiting bool
+	// Others: workloads that may not be read wait in other queues of the queue's tree.
+	Others bool
 }
 
-// Any reports whether there is something unseen.
+// Any reports whether something is unseen that affects a new job.
 func (u *Unseen) Any() bool { return len(u.Tree) > 0 || u.Holders || u.Waiting }
 
 // Unseen looks at the surroundings of a ClusterQueue that was read.
@@ -61,18 +63,23 @@ func (in *Inputs) Unseen(queue string) Unseen {
 		return u
 	}
 	tree := in.SameTree(queue)
-	waiting := 0
+	waiting := map[string]int{} // by ClusterQueue
 	for _, w := range in.queued() {
 		if _, hidden := w.Labels[HiddenLabel]; hidden {
 			u.Holders = u.Holders || tree[string(w.Status.Admission.ClusterQueue)]
 			continue
 		}
 		lq := in.LocalQueue(w.Namespace, string(w.Spec.QueueName))
-		if !Reserves(w) && lq != nil && string(lq.Spec.ClusterQueue) == queue {
-			waiting++
+		if !Reserves(w) && lq != nil {
+			waiting[string(lq.Spec.ClusterQueue)]++
 		}
 	}
-	u.Waiting = waiting < int(cq.Status.PendingWorkloads)
+	for _, q := range in.ClusterQueues {
+		if tree[q.Name] && waiting[q.Name] < int(q.Status.PendingWorkloads) {
+			u.Waiting = u.Waiting || q.Name == queue
+			u.Others = u.Others || q.Name != queue
+		}
+	}
 	return u
 }
 

@@ -99,8 +99,8 @@ type Consequences struct {
 	Preempted []simulate.Preemption
 	Evicted   []simulate.Eviction
 	// Started run afterwards and did not before; NoNodes get quota, and no node takes their
-	// pods; Never cannot run any more.
-	Started, NoNodes, Never []simulate.Job
+	// pods; Never cannot run any more. Unknown depend on what is not modelled or could not be read.
+	Started, NoNodes, Never, Unknown []simulate.Job
 	// Problems are what get-quota would report.
 	Problems []simulate.Problem
 	Notes    []simulate.Note
@@ -379,7 +379,7 @@ func (p *Plan) Foresee(ctx context.Context, in *inputs.Inputs) error {
 		return nil
 	}
 	first, then := p.changes()
-	report, err := simulate.Run(ctx, simulate.Of(in), first, simulate.Options{Then: then})
+	report, err := simulate.RunSeen(ctx, in, first, simulate.Options{Then: then})
 	if err != nil {
 		return err
 	}
@@ -388,9 +388,13 @@ func (p *Plan) Foresee(ctx context.Context, in *inputs.Inputs) error {
 		Preempted: report.Preempted, Evicted: report.Evicted,
 		Started: append([]simulate.Job{}, report.Started()...), Never: append([]simulate.Job{}, report.Never()...),
 		Problems: append([]simulate.Problem{}, report.Problems...), Notes: slices.Concat([]simulate.Note{}, report.Notes, simulate.RuleNotes(in))}
-	c.NoNodes = []simulate.Job{}
+	c.NoNodes, c.Unknown = []simulate.Job{}, []simulate.Job{}
 	for _, j := range report.Jobs {
-		if j.After != nil && j.After.State == simulate.WaitsForNodes && (j.Before == nil || j.Before.State != simulate.WaitsForNodes) {
+		switch {
+		case j.After == nil:
+		case j.After.State == simulate.Unknown:
+			c.Unknown = append(c.Unknown, j)
+		case j.After.State == simulate.WaitsForNodes && (j.Before == nil || j.Before.State != simulate.WaitsForNodes):
 			c.NoNodes = append(c.NoNodes, j)
 		}
 	}

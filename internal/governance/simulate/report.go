@@ -185,6 +185,9 @@ type Options struct {
 	// Ahead makes the changes at a later time, or lets removed nodes return; nil: now, and
 	// they do not.
 	Ahead *Ahead
+
+	// asIs makes the changes in the world as it is. Nothing settles before.
+	asIs bool
 }
 
 // Run changes the world and compares before and after.
@@ -199,7 +202,7 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 		}
 	}
 	from, steps := 0, o.Cycles
-	if steps > 0 {
+	if steps > 0 || o.asIs {
 		from = untouched
 	}
 	before, undecided, err := decided(ctx, w, from, o.EvictionTakes)

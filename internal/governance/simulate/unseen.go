@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 )
@@ -13,31 +14,66 @@ import (
 const NotReadable = "NotReadable"
 
 // RunSeen runs as Run does, on inputs that may lack what the user has no permission to read. A job that starts in the best
-// case of it, and not in the worst, is Unknown.
+// case of it, and not in the worst, is Unknown. So is one that starts with quota that unseen jobs wait for.
 func RunSeen(ctx context.Context, in *inputs.Inputs, changes []Change, o Options) (*Report, error) {
 	r, err := Run(ctx, Of(in), changes, o)
 	if err != nil || len(in.Missing) == 0 {
 		return r, err
 	}
-	moving := r.moving()
+	moving, frees := r.moving(), frees(slices.Concat(changes, o.Then))
+	as := o
+	as.asIs = true // Kueue has decided about the jobs that wait, and knew what could not be read
 	for _, cq := range in.ClusterQueues {
 		if !moving[cq.Name] {
 			continue
 		}
-		if u := in.Unseen(cq.Name); !u.Any() {
+		u := in.Unseen(cq.Name)
+		if !u.Any() && !u.Others {
 			continue
 		}
-		best, err := Run(ctx, Of(in.Bound(cq.Name, true)), changes, o)
-		if err != nil {
-			return nil, err
+		best, worst := r, r // without other quota or holders, both cases are what was read
+		if len(u.Tree) > 0 || u.Holders {
+			if best, err = Run(ctx, Of(in.Bound(cq.Name, true)), changes, as); err != nil {
+				return nil, err
+			}
+			if worst, err = Run(ctx, Of(in.Bound(cq.Name, false)), changes, as); err != nil {
+				return nil, err
+			}
 		}
-		worst, err := Run(ctx, Of(in.Bound(cq.Name, false)), changes, o)
-		if err != nil {
-			return nil, err
-		}
-		r.between(cq.Name, best, worst)
+		b := bounds{queue: cq.Name, highs: best.after(cq.Name), lows: worst.after(cq.Name)}
+		b.overtaken = u.Waiting && (frees || cq.Spec.QueueingStrategy == kueue.StrictFIFO)
+		b.contested = u.Others && frees
+		b.reclaims = cq.Spec.Preemption != nil && cq.Spec.Preemption.ReclaimWithinCohort == kueue.PreemptionPolicyAny
+		r.between(in, &b)
 	}
 	return r, nil
+}
+
+// frees reports changes after which jobs that Kueue has put aside may start. A new job alone leaves them where they are.
+func frees(changes []Change) bool {
+	return slices.ContainsFunc(changes, func(c Change) bool { return c.Kind != AddJob })
+}
+
+// bounds are what can become of the jobs of a queue.
+type bounds struct {
+	queue       string
+	highs, lows map[types.NamespacedName]*JobState // in the best and the worst case
+	// overtaken: jobs that could not be read wait in the queue and may start first. contested: such jobs wait in queues that
+	// share quota with it. reclaims: the queue takes its own quota back from any of them.
+	overtaken, contested, reclaims bool
+}
+
+// certain reports whether a job has its quota in the worst case, too.
+func (b *bounds) certain(j *Job, low *JobState) bool {
+	switch {
+	case !starts(low):
+		return false
+	case j.Before != nil && starts(j.Before): // it has its quota already
+		return true
+	case b.contested && (!b.reclaims || len(low.Borrowed) > 0):
+		return false
+	}
+	return !b.overtaken
 }
 
 // moving returns the queues with a job that is new, does not run, or changes its state.
@@ -52,23 +88,30 @@ func (r *Report) moving() map[string]bool {
 }
 
 // between sets the states after the changes of the jobs of a queue where what could not be read may decide.
-func (r *Report) between(queue string, best, worst *Report) {
-	highs, lows := best.after(queue), worst.after(queue)
+func (r *Report) between(in *inputs.Inputs, b *bounds) {
+	unknown := map[types.NamespacedName]bool{}
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
-		if j.ClusterQueue != queue || j.After == nil || j.After.State == Finished || j.After.State == Unknown {
+		if j.ClusterQueue != b.queue || j.After == nil || j.After.State == Finished || j.After.State == Unknown {
+			continue
+		}
+		if _, hidden := in.HiddenTeam(j.Namespace, j.Workload); hidden {
 			continue
 		}
 		key := types.NamespacedName{Namespace: j.Namespace, Name: j.Workload}
-		high, low := highs[key], lows[key]
+		high, low := b.highs[key], b.lows[key]
 		switch {
 		case high == nil || low == nil:
 		case !starts(high): // it waits for, or exceeds, what was read
 			r.set(j, high)
-		case !starts(low):
+		case !b.certain(j, low):
+			unknown[key] = true
 			r.set(j, &JobState{State: Unknown, Reason: NotReadable, Holds: []Amount{}, Borrowed: []Amount{}, Overcommit: []Amount{}, PodSets: []PodSet{}})
 		}
 	}
+	r.Preempted = slices.DeleteFunc(r.Preempted, func(p Preemption) bool {
+		return unknown[types.NamespacedName{Namespace: p.Namespace, Name: p.Workload}]
+	})
 	r.PolicyRemedies = slices.DeleteFunc(r.PolicyRemedies, func(p JobRemedies) bool {
 		return slices.ContainsFunc(r.Jobs, func(j Job) bool {
 			return j.Namespace == p.Namespace && j.Name == p.Name && j.After != nil && j.After.Reason == NotReadable

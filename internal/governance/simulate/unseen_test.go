@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"time"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
@@ -38,6 +41,39 @@ func TestUnseen(t *testing.T) {
 		}
 		if unknown := r.After.Unknown; (unknown == 1) != (want == simulate.Unknown) || unknown > 1 {
 			t.Errorf("%d pods: %+v", pods, r.After)
+		}
+	}
+}
+
+// TestUnseenCompetitors: a pending job starts for certain with its queue's own quota, if the queue takes that back from
+// any other. A job that could not be read may be quicker to borrow.
+func TestUnseenCompetitors(t *testing.T) {
+	for _, c := range []struct{ reclaim, quota, want string }{
+		{"Any", "8", simulate.Admitted},
+		{"Any", "6", simulate.Unknown},
+		{"LowerPriority", "8", simulate.Unknown},
+		{"Any", "2", simulate.Never},
+	} {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(""), fixture.Node("n1", "a100", 16, ""), fixture.Work("x", "mine", 8, 0, time.Hour, false))
+		s.Add(fixture.Team("x", "all", 3, "", `"preemption":{"reclaimWithinCohort":"`+c.reclaim+`"}`)...)
+		other := fixture.Team("y", "all", 4, "", "")
+		queue := &kueue.ClusterQueue{}
+		if err := json.Unmarshal(other[2].(json.RawMessage), queue); err != nil {
+			t.Fatal(err)
+		}
+		queue.Status.PendingWorkloads = 1
+		s.Add(other[0], other[1], queue)
+		s.Forbid = func(_, plural, namespace, _ string) bool { return plural == "workloads" && namespace != "x" }
+		in, err := inputs.Load(t.Context(), s.Client(), inputs.Options{Namespaces: func(context.Context) ([]string, error) { return []string{"x"}, nil }}, fixture.Noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := simulate.RunSeen(t.Context(), in, []simulate.Change{change(t, simulate.Set, "x.quota/nvidia.com/gpu="+c.quota)}, simulate.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Jobs) != 1 || r.Jobs[0].After.State != c.want {
+			t.Errorf("reclaim %s, quota %s: %+v, want %s", c.reclaim, c.quota, r.Jobs[0].After, c.want)
 		}
 	}
 }

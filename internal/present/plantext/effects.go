@@ -27,7 +27,7 @@ func Effects(c *plan.Consequences) []string {
 		}
 		out = append(out, text)
 	}
-	if len(c.Preempted) == 0 {
+	if len(c.Preempted) == 0 && len(c.Unknown) == 0 {
 		out = append(out, "nothing is preempted")
 	}
 	out = limitedTo(out, "more are preempted")
@@ -49,7 +49,7 @@ func Effects(c *plan.Consequences) []string {
 		lost = append(lost, fmt.Sprintf("can never run: %s/%s (%s)", j.Namespace, j.Name, never(j.After)))
 	}
 	out = slices.Concat(out, limitedTo(evicted, "more are evicted"), limitedTo(started, "more start"), limitedTo(nodes, "more get quota, but no node"),
-		limitedTo(lost, "more can never run"))
+		limitedTo(lost, "more can never run"), unknown(c.Unknown))
 	switch {
 	case c.Settled:
 		out = append(out, "the policy converges"+words.AfterCycles(c.CyclesRun))
@@ -72,6 +72,26 @@ func Effects(c *plan.Consequences) []string {
 	out = append(out, simulation.ProblemLines(c.Problems)...)
 	for _, n := range c.Notes {
 		out = append(out, "note: "+n.Message)
+	}
+	return out
+}
+
+// unknown counts and names the jobs whose state after the changes is unknown, a line for each reason.
+func unknown(jobs []simulate.Job) []string {
+	var reasons []string
+	names := map[string][]string{}
+	for _, j := range jobs {
+		why := simulation.DependsOn(j.After)
+		if names[why] == nil {
+			reasons = append(reasons, why)
+		}
+		names[why] = append(names[why], j.Namespace+"/"+j.Name)
+	}
+	slices.Sort(reasons)
+	var out []string
+	for _, why := range reasons {
+		n := len(names[why])
+		out = append(out, fmt.Sprintf("unknown for %s (%s on %s): %s", words.Count(n, "job", "jobs"), words.Verb(n, "depends", "depend"), why, words.Some(names[why], 8)))
 	}
 	return out
 }

@@ -107,5 +107,13 @@ func amounts(s *simulate.TeamState, resource string) []string {
 		}
 		out = append(out, words.Number(resource, sum))
 	}
-	return append(out, fmt.Sprint(s.Admitted+s.WaitsForNodes), fmt.Sprint(s.Waiting+s.Preempted+s.Never))
+	return append(out, atLeast(s.Admitted+s.WaitsForNodes, s.Unknown), atLeast(s.Waiting+s.Preempted+s.Never, s.Unknown))
+}
+
+// atLeast returns a number of jobs, as a range if more jobs may be among them.
+func atLeast(n, more int) string {
+	if more > 0 {
+		return fmt.Sprintf("%d-%d", n, n+more)
+	}
+	return fmt.Sprint(n)
 }

@@ -73,12 +73,30 @@ func TestManyPreempted(t *testing.T) {
 		c.Preempted = append(c.Preempted, simulate.Preemption{Namespace: "ns", Name: fmt.Sprintf("p%02d", i)})
 		c.Evicted = append(c.Evicted, simulate.Eviction{Namespace: "ns", Name: fmt.Sprintf("e%02d", i)})
 		c.Started = append(c.Started, simulate.Job{Namespace: "ns", Name: fmt.Sprintf("s%02d", i)})
+		c.Unknown = append(c.Unknown, simulate.Job{Namespace: "ns", Name: fmt.Sprintf("u%02d", i), After: &simulate.JobState{State: simulate.Unknown, Reason: simulate.NotReadable}})
 	}
+	c.Unknown = append(c.Unknown, simulate.Job{Namespace: "ns", Name: "m", After: &simulate.JobState{State: simulate.Unknown, Reason: string(simulate.NotModelled), NotModelled: []string{"MultiKueue"}}})
 	got := Effects(c)
-	for _, want := range []string{"and 38 more are preempted (-o json)", "and 38 more are evicted (-o json)", "and 38 more start (-o json)"} {
+	for _, want := range []string{"and 38 more are preempted (-o json)", "and 38 more are evicted (-o json)", "and 38 more start (-o json)",
+		"unknown for 50 jobs (depend on what you have no permission to read): ns/u00, ns/u01, ns/u02, ns/u03, ns/u04, ns/u05, ns/u06, ns/u07 and 42 more",
+		"unknown for 1 job (depends on MultiKueue): ns/m"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, strings.Join(got, "\n"))
 		}
+	}
+}
+
+// TestUnknownJobs: jobs whose state is unknown may run or wait, and nobody knows whether they preempt others.
+func TestUnknownJobs(t *testing.T) {
+	job := simulate.Job{Namespace: "ns", Name: "j", After: &simulate.JobState{State: simulate.Unknown, Reason: simulate.NotReadable}}
+	c := &plan.Consequences{Settled: true, Unknown: []simulate.Job{job},
+		Teams: []simulate.Team{{Team: "a", Before: &simulate.TeamState{Counts: simulate.Counts{Admitted: 1, Waiting: 1}}, After: &simulate.TeamState{Counts: simulate.Counts{Admitted: 1, Unknown: 1}}}}}
+	if got := Effects(c); slices.Contains(got, "nothing is preempted") {
+		t.Errorf("%q", got)
+	}
+	rows, _ := Rows(c, 0)
+	if cells := rows[0].Cells[len(Figures)-2:]; !slices.Equal(cells, []string{"1 -> 1-2", "1 -> 0-1"}) {
+		t.Errorf("%q", cells)
 	}
 }
 

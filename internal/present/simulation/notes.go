@@ -3,6 +3,7 @@ package simulation
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
@@ -140,4 +141,12 @@ func ProblemLines(list []simulate.Problem) []string {
 		out = append(out[:mostProblems], fmt.Sprintf("PROBLEM: %d more (-o json)", n))
 	}
 	return out
+}
+
+// DependsOn says what a job whose state is Unknown depends on.
+func DependsOn(s *simulate.JobState) string {
+	if s.Reason == simulate.NotReadable {
+		return "what you have no permission to read"
+	}
+	return strings.Join(s.NotModelled, ", ")
 }
