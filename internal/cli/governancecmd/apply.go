@@ -24,6 +24,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
+// usualTimeout is the default of --timeout.
+const usualTimeout = time.Minute
+
 // ApplyOptions are the flags of governance apply.
 type ApplyOptions struct {
 	Factory *factory.Factory
@@ -77,7 +80,7 @@ a file, so that you can go back.`,
 	fs.BoolVar(&o.DryRun, "dry-run", false, "validate the changes with a dry run on the cluster; send nothing to SageMaker")
 	fs.BoolVar(&o.ForceFields, "force-fields", false, "take over fields that other programs manage")
 	fs.StringVar(&o.Backup, "backup", "", "file to save the current state to, or none (default: next to the governance file)")
-	fs.DurationVar(&o.Timeout, "timeout", time.Minute, "how long to wait until the ClusterQueues are active, or for each change of SageMaker (0: do not wait)")
+	fs.DurationVar(&o.Timeout, "timeout", usualTimeout, "how long to wait until the ClusterQueues are active, or for each change of SageMaker (0: do not wait)")
 	fs.StringArrayVar(&o.Recreate, "recreate", nil, "delete and create again a team, or policy, that SageMaker failed to create or change (repeatable)")
 	o.Mapping.add(cmd)
 	o.Target.add(f, cmd)
@@ -307,6 +310,12 @@ func (o *ApplyOptions) forced(r plan.Request) errs.Suggestion {
 	}
 	if o.Backup != "" {
 		args = append(args, "--backup", o.Backup)
+	}
+	if o.Timeout != usualTimeout {
+		args = append(args, "--timeout", o.Timeout.String())
+	}
+	if o.Target.target != "" {
+		args = append(args, "--target", o.Target.target)
 	}
 	if o.DryRun {
 		args = append(args, "--dry-run")
