@@ -35,13 +35,12 @@ build:            ## the binary, ./hyperpod
 check: lint       ## before each commit: lint, unit tests, command scripts; no control plane
 	$(GO) test $(NOVET) -short -timeout 15m -parallel 4 $$($(GO) list $(PKGS) | grep -v $(STEPS)) ./test/script/...
 
-# The oracle has one thread; the unit tests beside it leave it enough. The control plane often waits for Kueue's timers; the
-# scripts use that time.
+# The oracle has one thread; the unit tests beside it leave it enough.
 test: lint        ## everything that CI runs
 	$(MAKE) -j2 unit oracle
 	$(MAKE) size
 	tools/packages/check -paths
-	$(MAKE) -j2 script cluster
+	$(MAKE) script cluster
 
 size:             ## the binary of a release is within its budget
 	@out="$$(mktemp)" && trap 'rm -f "$$out"' EXIT && $(GO) build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o "$$out" ./cmd/hyperpod && \
