@@ -123,6 +123,9 @@ func judge(ctx context.Context, in *inputs.Inputs, q check.Request) (*check.Verd
 		return nil, verdict.Error(err)
 	}
 	v, err := c.Check(ctx, q)
+	if err == nil && len(v.Quota.Preempts) > 0 {
+		_, err = c.Submit(ctx, &q, v)
+	}
 	return v, verdict.Error(err)
 }
 

@@ -81,7 +81,7 @@ func (c *Checker) oneByOne(ctx context.Context, r *Request, unit map[string]any,
 			return started, v, err
 		}
 		started = append(started, v)
-		if _, err := fork.submit(ctx, &one); err != nil {
+		if _, err := fork.Submit(ctx, &one, v); err != nil {
 			return nil, nil, err
 		}
 		i += many - 1

@@ -219,7 +219,12 @@ func TestLoop(t *testing.T) {
 	s.Add(fixture.Team("beta", "pool", 2, "", any)...)
 	s.Add(fixture.Team("gamma", "pool", 0, "", any)...)
 	s.Add(fixture.Class("some", 5), fixture.Work("alpha", "small", 4, 0, time.Hour, true), fixture.Work("alpha", "base", 2, 9, 2*time.Hour, true), fixture.Work("gamma", "guest", 4, 10, time.Minute, false))
-	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("big", 1, 6, "", "kueue.x-k8s.io/priority-class", "some")), Namespace: "alpha"})
+	list, err := checker(t, s).Together(t.Context(), []check.Request{{Object: object(t, fixture.Job("big", 1, 6, "", "kueue.x-k8s.io/priority-class", "some")), Namespace: "alpha"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := list[0]
+	verdict.Fill(v, errs.Suggestion.String)
 	want := "alpha/big, alpha/small, gamma/guest preempt each other again and again"
 	if v.Quota.Outcome != string(admission.AdmittedByPreempting) || !strings.Contains(verdict.Text(v, 0, hours), "  then      "+want) ||
 		!strings.Contains(verdict.PreemptionQuestion(v, hours), ". Then "+want) {

@@ -107,11 +107,6 @@ func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workl
 		}
 		q.Preempts = append(q.Preempts, e)
 	}
-	if d.Outcome == admission.AdmittedByPreempting {
-		if q.LoopJobs, err = c.loop(ctx, wl, v.Job.Name); err != nil {
-			return nil, &Error{Code: Undecided, Name: v.Job.Name, Err: err}
-		}
-	}
 	return &d, nil
 }
 

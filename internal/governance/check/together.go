@@ -3,6 +3,8 @@ package check
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,7 +44,7 @@ func (c *Checker) Together(ctx context.Context, requests []Request, more func() 
 			waiting = append(waiting, i)
 		}
 		if !v.barred() { // one that can never run may still be in the way
-			if names[i], err = c.submit(ctx, &alone); err != nil {
+			if names[i], err = c.Submit(ctx, &alone, v); err != nil {
 				return nil, err
 			}
 		}
@@ -65,40 +67,44 @@ func (c *Checker) Together(ctx context.Context, requests []Request, more func() 
 	return out, nil
 }
 
-// submit adds a job to the cluster of the checker and returns the name of its workload.
-func (c *Checker) submit(ctx context.Context, r *Request) (string, error) {
-	var v Verdict
-	wl, err := c.workload(ctx, r, &v)
+// Submit adds a job with its verdict to the cluster of the checker, and returns the name of its workload. It sets what follows
+// only then: LoopJobs.
+func (c *Checker) Submit(ctx context.Context, r *Request, v *Verdict) (string, error) {
+	var again Verdict
+	wl, err := c.workload(ctx, r, &again)
 	if err != nil || len(wl.Spec.PodSets) == 0 {
 		return "", err
 	}
-	return wl.Name, c.add(ctx, wl, v.joins)
+	loop, err := c.add(ctx, wl, again.joins)
+	v.Quota.LoopJobs = c.loopJobs(loop, wl, v.Job.Name)
+	return wl.Name, err
 }
 
 // add adds a workload to the cluster of the checker: a new one, or new pods to one that exists.
-func (c *Checker) add(ctx context.Context, wl *kueue.Workload, joins *joined) error {
+// loop are the workloads that preempt each other without end after that, as "namespace/name".
+func (c *Checker) add(ctx context.Context, wl *kueue.Workload, joins *joined) (loop []string, err error) {
 	if joins != nil {
 		if d, err := c.Engine.Probe(ctx, wl); err != nil {
-			return err
+			return nil, err
 		} else if d.Outcome.Starts() {
 			c.bind(wl, &d, joins)
 		}
-		return nil
+		return nil, nil
 	}
 	wl.UID = types.UID(fmt.Sprintf("submitted-%06d", c.submitted))
 	wl.CreationTimestamp.Time = c.In.Taken.Add(time.Duration(c.submitted) * time.Millisecond)
 	c.submitted++
 	if wl.Spec.QueueName == "" {
 		c.bind(wl, nil, nil)
-		return nil
+		return nil, nil
 	}
 	d, err := c.Engine.Probe(ctx, wl)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	after, err := c.Engine.Submit(ctx, wl)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(after.Evicted) > 0 {
 		c.evicted, c.nodes = append(c.evicted, after.Evicted...), nil
@@ -107,7 +113,23 @@ func (c *Checker) add(ctx context.Context, wl *kueue.Workload, joins *joined) er
 	if d.Outcome.Starts() {
 		c.bind(wl, &d, nil)
 	}
-	return nil
+	return after.Loop, nil
+}
+
+// loopJobs returns the jobs ("namespace/job") of workloads ("namespace/name"). wl is the workload of the new job.
+func (c *Checker) loopJobs(workloads []string, wl *kueue.Workload, job string) []string {
+	var out []string
+	for _, key := range workloads {
+		ns, name, _ := strings.Cut(key, "/")
+		if ns == wl.Namespace && name == wl.Name {
+			name = job
+		} else {
+			name = c.In.JobName(ns, name)
+		}
+		out = append(out, ns+"/"+name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // takeOver takes over what the engine made of the workloads. What was read stays as it is.
@@ -186,7 +208,7 @@ func (c *Checker) with(ctx context.Context, r *Request) (_ *Checker, names []str
 				return nil, nil, err
 			}
 		}
-		if err := out.add(ctx, wl, v.joins); err != nil {
+		if _, err := out.add(ctx, wl, v.joins); err != nil {
 			return nil, nil, err
 		}
 		names = append(names, k.Kind+" "+kinds.Text(o, "metadata", "name"))

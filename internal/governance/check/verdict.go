@@ -267,7 +267,7 @@ type Quota struct {
 	Preempts      []Preemption `json:",omitempty"`
 	PreemptsTotal int          `json:",omitempty"`
 	// LoopJobs are the jobs ("namespace/job") that preempt each other without end once the job preempts others. It may then
-	// lose its quota at once.
+	// lose its quota at once. [Checker.Submit] sets it.
 	LoopJobs []string `json:",omitempty"`
 	// Holds is what the team holds of the requested resources through the job's LocalQueue,
 	// where its ClusterQueue may not be read.
