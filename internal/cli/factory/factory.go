@@ -117,6 +117,10 @@ type Factory struct {
 	}
 	// completing: TAB was pressed, which must not make anything.
 	completing bool
+
+	// Requests of all clients of the run, which several goroutines make, print notices, each once.
+	printing sync.Mutex
+	said     sync.Map
 }
 
 // Cluster is the cluster a command works on.
@@ -172,6 +176,8 @@ func (f *Factory) WantsJSON() bool {
 // Notef prints a notice on stderr, unless --quiet.
 func (f *Factory) Notef(format string, args ...any) {
 	if !f.Global.Quiet {
+		f.printing.Lock()
+		defer f.printing.Unlock()
 		for _, line := range output.WrapText(output.Safe(fmt.Sprintf(format, args...)), f.IO.ErrWidth()) {
 			fmt.Fprintln(f.IO.Err, line)
 		}
@@ -361,33 +367,16 @@ func (f *Factory) clientOptions() kube.Options {
 	if f.OwnPlugin != nil {
 		o.Tokens = func(plugin *api.ExecConfig) kube.TokenSource { return f.OwnPlugin(f, plugin) }
 	}
-	// Both are called from several goroutines at once.
-	var mu sync.Mutex
-	warned := map[string]bool{}
-	o.Warn = func(text string) {
-		mu.Lock()
-		defer mu.Unlock()
-		if !warned[text] {
-			warned[text] = true
-			f.Notef("warning: %s", text)
-		}
-	}
-	o.Delayed = func(d kube.Delay) {
-		mu.Lock()
-		defer mu.Unlock()
-		if text := delayText(d); !warned[text] {
-			warned[text] = true
-			f.Notef("note: %s", text)
-		}
-	}
+	o.Warn = func(text string) { f.once("warning: " + text) }
+	o.Delayed = func(d kube.Delay) { f.once("note: " + delayText(d)) }
 	o.Observe = f.Observe
 	if f.Global.Debug {
 		o.Observe = func(r kube.Request) {
 			if f.Observe != nil {
 				f.Observe(r)
 			}
-			mu.Lock()
-			defer mu.Unlock()
+			f.printing.Lock()
+			defer f.printing.Unlock()
 			line := fmt.Sprintf("debug: %s %s %d %s", r.Method, r.Path, r.Status, r.Duration.Round(time.Millisecond))
 			if r.Err != nil {
 				line += " " + r.Err.Error()
@@ -396,6 +385,14 @@ func (f *Factory) clientOptions() kube.Options {
 		}
 	}
 	return o
+}
+
+// once prints a notice of a request, unless it was printed before.
+func (f *Factory) once(text string) {
+	if _, said := f.said.LoadOrStore(text, true); said {
+		return
+	}
+	f.Notef("%s", text)
 }
 
 // delayText tells what a request waits for.
