@@ -7,11 +7,9 @@ TOOL    := $(GO) -C tools tool
 PKGS    := ./...
 # Packages with a step of their own.
 STEPS   := -e /test/script -e /test/tab -e /test/crash -e /test/fault -e /test/worlds -e /test/soak -e /test/network -e /test/counts -e /test/cluster -e /test/e2e -e /test/fidelity
-# Packages whose tests use many random inputs. With -short they use fewer, as under the race detector, which takes ten
-# times as long and finds nothing new in further inputs.
-RANDOM  := ./internal/governance/admission ./internal/governance/check ./internal/history ./internal/quota
-# Packages that examine the source or write documents, with nothing at the same time: the race detector has nothing to find.
-ALONE   := /test/style$$ /test/imports$$ /cmd/gendocs$$ /bench$$ /bench/
+# Packages whose tests use many random inputs and start goroutines. With -short they use fewer, as under the race detector,
+# which takes ten times as long and finds nothing new in further inputs.
+RANDOM  := ./internal/governance/admission ./internal/history
 # Inputs of the comparison with Kueue's own scheduling loop; -full adds larger ones, which take hours.
 INPUTS  ?= -inputs 100000 -itself 1000
 # How long each target is fuzzed.
@@ -56,9 +54,9 @@ lint:             ## gofmt, go vet, staticcheck, generated files, release config
 	$(GO) -C tools/checkmodules run . $(CURDIR) | tail -1
 	$(GO) -C tools/site run . -check $(CURDIR)
 
-unit:             ## package tests with the race detector (and the import-graph test); random inputs in full without
-	CGO_ENABLED=1 $(GO) test -race -short $(NOVET) $$($(GO) list ./... | grep -v $(STEPS) $(ALONE:%=-e %))
-	$(GO) test $(NOVET) $(RANDOM) $$($(GO) list ./... | grep $(ALONE:%=-e %))
+unit:             ## package tests, with the race detector where there is more than one goroutine
+	CGO_ENABLED=1 $(GO) test -race -short $(NOVET) $$($(GO) list ./... | grep -v $(STEPS) | GO=$(GO) xargs test/raced)
+	$(GO) test $(NOVET) $(RANDOM) $$($(GO) list ./... | grep -v $(STEPS) | GO=$(GO) xargs test/raced -v)
 
 script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it; killed and behind faults; counted
 	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/... ./test/crash/... ./test/fault/... ./test/worlds/... ./test/soak/... ./test/network/... ./test/counts/...
