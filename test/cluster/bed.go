@@ -76,7 +76,7 @@ func (o Options) components() []Component {
 
 // without reports that a bed leaves out an object that Kueue ships or integrates with: the kind of others.
 func (o Options) without(object Object) bool {
-	if field(object, "kind") != "CustomResourceDefinition" || o.AllKinds {
+	if !isDefinition(object) || o.AllKinds {
 		return false
 	}
 	return o.KueueOnly && field(object, "spec", "group") != "kueue.x-k8s.io" || slices.Contains(rareKinds, field(object, "spec", "names", "kind"))
@@ -153,6 +153,13 @@ func (b *Bed) start(ctx context.Context) error {
 		return err
 	}
 	progress := b.progress()
+	in, err := b.plan()
+	if err != nil {
+		return err
+	}
+	if err := b.define(ctx, in.definitions); err != nil {
+		return err
+	}
 	if err := b.startEtcd(ctx); err != nil {
 		return err
 	}
@@ -168,7 +175,7 @@ func (b *Bed) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.startOperators(ctx, progress); err != nil {
+	if err := b.startOperators(ctx, in, progress); err != nil {
 		return err
 	}
 	waits := []func() error{
@@ -250,102 +257,6 @@ func (b *Bed) prepare() error {
 	}
 	b.Kubeconfig, err = b.writeKubeconfig("admin", "", admin)
 	return err
-}
-
-// startOperators installs what the operators' projects ship, starts them and waits until their webhooks answer.
-func (b *Bed) startOperators(ctx context.Context, progress func(string)) error {
-	kueueComponent := Kueue
-	if b.options.Kueue == KueueV1beta1 {
-		kueueComponent = KueueOld
-	}
-	kueueShipped, err := b.load(kueueComponent)
-	if err != nil {
-		return err
-	}
-	config, err := kueueConfig(kueueShipped.config, b.options)
-	if err != nil {
-		return err
-	}
-	kueueShipped.setConfig(config)
-	operators := []operator{b.kueue(config)}
-	objects := [][]Object{slices.DeleteFunc(kueueShipped.objects, b.options.without)}
-	if !b.options.KueueOnly || b.options.AllKinds {
-		trainingShipped, err := b.load(TrainingOperator)
-		if err != nil {
-			return err
-		}
-		mpiShipped, err := b.load(MPIOperator)
-		if err != nil {
-			return err
-		}
-		if b.options.KueueOnly { // the kinds without their operators
-			for _, o := range slices.Concat(trainingShipped.objects, mpiShipped.objects) {
-				if field(o, "kind") == "CustomResourceDefinition" {
-					objects[0] = append(objects[0], o)
-				}
-			}
-		} else {
-			extra, err := parseObjects(hyperPodPyTorchJobCRD)
-			if err != nil {
-				return err
-			}
-			operators = append(operators, b.trainingOperator(), b.mpiOperator())
-			objects = [][]Object{append(objects[0], extra...), trainingShipped.objects, mpiShipped.objects}
-		}
-	}
-	for _, c := range b.options.More {
-		o, err := b.optional(c)
-		if err != nil {
-			return err
-		}
-		s, err := b.load(c)
-		if err != nil {
-			return err
-		}
-		operators, objects = append(operators, o), append(objects, s.objects)
-		objects[0] = without(objects[0], s.objects)
-	}
-	b.operators = operators
-	homes := make([]*thread, len(operators))
-	var installs []func() error
-	for i := range operators {
-		if homes[i], err = newThread(true); err != nil {
-			return err
-		}
-		b.threads = append(b.threads, homes[i])
-		more, err := b.operatorObjects(&operators[i], homes[i])
-		if err != nil {
-			return err
-		}
-		installs = append(installs, func() error { return b.install(ctx, append(objects[i], more...)) })
-	}
-	if err := parallel(installs...); err != nil {
-		return fmt.Errorf("cannot install the operators' manifests: %w", err)
-	}
-	if err := b.waitServed(ctx, slices.Concat(objects...)); err != nil {
-		return err
-	}
-	progress("manifests installed")
-
-	var waits []func() error
-	for i, o := range operators {
-		// Kueue sets up the kinds that are served when it starts, so all CRDs had to come first.
-		p, err := b.startOperator(ctx, o, homes[i])
-		if err != nil {
-			return err
-		}
-		waits = append(waits, func() error {
-			if err := b.waitOperator(ctx, o, p, homes[i]); err != nil {
-				return err
-			}
-			return p.waitReady(ctx, func(ctx context.Context) error { return b.caBundles(ctx, objects[i]) })
-		})
-	}
-	if err := parallel(waits...); err != nil {
-		return err
-	}
-	progress("operators ready")
-	return b.waitWebhooks(ctx, kueueShipped.apiServices)
 }
 
 // kueueAPIVersion is the newest version of Kueue's API that the bed serves.

@@ -50,6 +50,8 @@ func field(o Object, path ...string) string {
 	return s
 }
 
+func isDefinition(o Object) bool { return field(o, "kind") == "CustomResourceDefinition" }
+
 // shipped is what a component's project ships, adapted to processes in place of pods.
 type shipped struct {
 	objects     []Object
@@ -226,7 +228,7 @@ func (b *Bed) waitServed(ctx context.Context, objects []Object) error {
 		served := map[string]bool{} // what discovery says, by group/version/plural
 		asked := map[string]bool{}
 		for _, o := range objects {
-			if field(o, "kind") != "CustomResourceDefinition" {
+			if !isDefinition(o) {
 				continue
 			}
 			var crd struct {
