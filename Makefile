@@ -24,7 +24,7 @@ TAGS    := grpcnotrace
 # The budget of the stripped binary in bytes.
 SIZE    := 72000000
 
-.PHONY: build check test size lint unit script cluster oracle crash faults worlds soak fuzz reliability fidelity bench docs site modules packages vuln clean
+.PHONY: build check test source artefacts tools size lint unit script cluster oracle crash faults worlds soak fuzz reliability fidelity bench docs site modules packages vuln clean
 
 # No -trimpath: build, go run and the tests then share compiled packages. Releases use it (.goreleaser.yaml).
 build:            ## the binary, ./hyperpod
@@ -33,12 +33,20 @@ build:            ## the binary, ./hyperpod
 check: lint       ## before each commit: lint, unit tests, command scripts; no control plane
 	$(GO) test $(NOVET) -short -timeout 15m -parallel 4 $$($(GO) list $(PKGS) | grep -v $(STEPS)) ./test/script/...
 
-# The oracle has one thread; the unit tests beside it leave it enough.
-test: lint        ## everything that CI runs
-	$(MAKE) -j2 unit oracle
+# The oracle, the linker and the archives have one thread; what is beside them leaves it enough. CI sets PREPARE=tools.
+test:             ## everything that CI runs
+	$(MAKE) -j3 source artefacts
+	$(MAKE) script cluster
+
+source: lint $(PREPARE)
+	$(MAKE) unit
+
+artefacts: oracle
 	$(MAKE) size
 	tools/packages/check -paths
-	$(MAKE) script cluster
+
+tools:            ## installs what the tests use beside Go (Debian and Ubuntu, root)
+	test/install-tools
 
 size:             ## the binary of a release is within its budget
 	@out="$$(mktemp)" && trap 'rm -f "$$out"' EXIT && $(GO) build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o "$$out" ./cmd/hyperpod && \
@@ -65,10 +73,10 @@ cluster:          ## the real control plane (Linux, root; built once, about 15 m
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
 	$(GO) test $(NOVET) -timeout 60m -p 2 ./test/cluster/... ./test/e2e/... ./test/fidelity/...
 
-oracle:           ## the admission core against Kueue's own scheduler: 3,000 random inputs and the cases of Kueue's tests, about three minutes
-	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run 'TestAgainstKueue|TestDiffered|TestTrainJob|TestAppWrapper|TestSparkApplication|TestFrameworks|TestCases|TestPreemptionCases' -inputs 3000 ./...
+oracle:           ## the admission core against Kueue's own scheduler: 1,500 random inputs and the cases of Kueue's tests, about three minutes
+	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run 'TestAgainstKueue|TestDiffered|TestTrainJob|TestAppWrapper|TestSparkApplication|TestFrameworks|TestCases|TestPreemptionCases' -inputs 1500 ./...
 
-# Every run of a command behind a faulty server; `make script` runs a third of them once, without the race detector.
+# Every run of a command behind a faulty server; `make script` runs about 450 of them once, without the race detector.
 faults:           ## each command behind each fault of the API server, 10 times
 	CGO_ENABLED=1 $(GO) test -race $(NOVET) -count=1 -timeout 3h ./test/fault -run 'Suite|AWS|Forward|Workers|MCP|Web' -seeds 10 -v | grep -E '^ +suite_test|--- FAIL|^ok|^FAIL|^faults'
 

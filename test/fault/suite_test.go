@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 0, "runs of each command with each fault; 0: a third of them once, as in CI")
+	seeds = flag.Int("seeds", 0, "runs of each command with each fault; 0: about 450 of them once, as in CI")
 	only  = flag.String("case", "", "run the cases that contain this text")
 )
 
@@ -147,7 +147,7 @@ func TestSuite(t *testing.T) {
 		lines = append(lines, c.args)
 		writes[c.args] = c.writes
 	}
-	matrix{title: "faults", lines: lines, oneOf: 3,
+	matrix{title: "faults", lines: lines, oneOf: 5,
 		each: func(t *testing.T, line string, kind string, seed uint64) (int, *fault.ChaosProxy) {
 			server := box
 			if writes[line] {

@@ -37,7 +37,7 @@ func TestMadeUpKind(t *testing.T) {
 	check(t, err)
 	file := filepath.Join(dir, "overlay.json")
 	check(t, os.WriteFile(file, overlay, 0o600))
-	build := exec.Command("go", "build", "-overlay", file, "-o", filepath.Join(dir, "hyperpod"), "./cmd/hyperpod")
+	build := exec.Command("go", "build", "-overlay", file, "-ldflags", "-s -w", "-o", filepath.Join(dir, "hyperpod"), "./cmd/hyperpod")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
