@@ -15,6 +15,9 @@ import (
 // never converge.
 const submitCycles = 64
 
+// useCycles bounds them where each start counts as use: workloads that preempt each other may settle late.
+const useCycles = 1000
+
 // Submitted is what follows the submission of a workload.
 type Submitted struct {
 	// Evicted are the workloads that lost their quota and did not get it back, without what they release.
@@ -50,6 +53,16 @@ func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (after Submitte
 	}
 	if !t.Settled {
 		after.Loop = inLoop(t)
+	}
+	for cycles := t.Cycles; len(after.Loop) > 0 && cycles < useCycles && e.ByPastUse(after.Loop...); cycles += submitCycles {
+		more, err := e.Run(ctx, submitCycles)
+		if err != nil {
+			return after, err
+		}
+		t.Events = append(t.Events, more.Events...)
+		if after.Loop = nil; !more.Settled {
+			after.Loop = inLoop(more)
+		}
 	}
 	seen := map[workload.Reference]bool{}
 	for _, ev := range t.Events {

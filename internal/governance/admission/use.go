@@ -32,6 +32,19 @@ func (e *Engine) byPastUse(cq *kueue.ClusterQueue) bool {
 	return on
 }
 
+// ByPastUse reports whether past use decides in the ClusterQueue of one of some workloads ("namespace/name"). Each start counts as
+// use, so workloads that preempt each other again and again may settle.
+func (e *Engine) ByPastUse(workloads ...string) bool {
+	return slices.ContainsFunc(workloads, func(key string) bool {
+		w := e.store.workloads[workload.Reference(key)]
+		if w == nil {
+			return false
+		}
+		lq := e.store.queueOf(w)
+		return lq != nil && e.byPastUse(e.store.cqs[string(lq.Spec.ClusterQueue)])
+	})
+}
+
 // snapshot returns the state of quota as a scheduling cycle reads it.
 func (e *Engine) snapshot(ctx context.Context) (*schdcache.Snapshot, error) {
 	if !afs.Enabled(e.use) {

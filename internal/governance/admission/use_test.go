@@ -232,3 +232,17 @@ func TestUseOfOthers(t *testing.T) {
 		t.Errorf("it is gone: %s", got)
 	}
 }
+
+// TestUseEndsLoop: a job that used less starts again each time that it was preempted, and this counts as use each time. When its
+// queue has used more, the job that preempts it stays.
+func TestUseEndsLoop(t *testing.T) {
+	within := preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyNever)
+	half := sharing()
+	half.UsageSamplingInterval.Duration = time.Second // one start in light is as much use as 4 GPUs of one second: 0.00077
+	f := newFixture().team("a", "", "4", byUse, within).add(local("a", "heavy", "40m", "", noon), local("a", "light", "", "", noon))
+	f.add(f.job("a", "low", 4, in("light"), running))
+	after, err := f.engine(t, Config{AdmissionFairSharing: half}).Submit(context.Background(), f.job("a", "high", 4, in("heavy"), prio(3)))
+	if err != nil || len(after.Loop) > 0 || len(after.Evicted) != 1 || after.Evicted[0].Name != "low" {
+		t.Errorf("%+v, %v", after, err)
+	}
+}

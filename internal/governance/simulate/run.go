@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -116,12 +117,22 @@ func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 			continue
 		}
 		contested += t.Cycles
-		if r.loop = findLoop(r.events, r.label); r.loop != nil {
+		if r.loop = r.repeats(e); r.loop != nil {
 			return nil
 		}
 	}
 	r.loop = mostFrequent(r.events, r.label)
 	return nil
+}
+
+// repeats returns the loop with which the events end; nil when there is none. Where each start counts as use, steps that
+// repeat do not make a loop: use ends them.
+func (r *result) repeats(e *admission.Engine) *Loop {
+	l := findLoop(r.events, r.label)
+	if l == nil || slices.ContainsFunc(l.Steps, func(s LoopStep) bool { return e.ByPastUse(s.Workload, s.TargetWorkload) }) {
+		return nil
+	}
+	return l
 }
 
 // endEvictions ends the evictions in progress when their pods have ended, and reports
@@ -218,7 +229,7 @@ func (r *result) stepwise(ctx context.Context, e *admission.Engine, steps int) e
 	r.settled = quiet > 1
 	r.loop = nil
 	if !r.settled {
-		r.loop = findLoop(r.events, r.label)
+		r.loop = r.repeats(e)
 	}
 	return nil
 }

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
@@ -192,6 +195,20 @@ func TestLoop(t *testing.T) {
 	// One change of the policy, and it rests.
 	if r := run(t, world(t, "loop.yaml"), 0, change(t, simulate.Set, "alpha.preemption=Never")); !r.Settled || r.Loop != nil {
 		t.Errorf("without preemption: %s", short(r))
+	}
+}
+
+// TestLoopThatUseEnds: with admission fair sharing each start counts as use, so jobs that preempt each other again and again
+// settle after a while.
+func TestLoopThatUseEnds(t *testing.T) {
+	w := world(t, "use-loop.yaml")
+	w.Config.AdmissionFairSharing = &config.AdmissionFairSharing{UsageHalfLifeTime: metav1.Duration{Duration: time.Hour}, UsageSamplingInterval: metav1.Duration{Duration: time.Second}}
+	r := run(t, w, 0, change(t, simulate.RemoveJob, "a/first"))
+	if got, want := short(r), "first: Admitted 4/0 > -; second: Waiting WaitingForQuota > Admitted 4/0; third: Waiting WaitingForQuota > Preempted by a/second"; !strings.HasPrefix(got, want) || !r.Settled || r.Loop != nil {
+		t.Errorf("%s, loop %+v", got, r.Loop)
+	}
+	if r := run(t, w, 6, change(t, simulate.RemoveJob, "a/first")); r.Loop != nil || r.Settled {
+		t.Errorf("after 6 cycles: settled %v, loop %+v", r.Settled, r.Loop)
 	}
 }
 

@@ -56,10 +56,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		kueue := flags.String("kueue", string(cluster.KueueCurrent), "which Kueue: current or v1beta1")
 		dir := flags.String("dir", "", "folder for state and logs, kept afterwards (default: a temporary one)")
 		more := flags.String("more", "", "optional components to run, separated by commas")
+		fair := flags.Bool("fair-sharing", true, "fair sharing in Kueue's configuration; without it, Kueue preempts by priority and reclaims")
+		use := flags.Duration("use-half-life", 0, "half-life of past use in Kueue's configuration; 0: no admission fair sharing")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
-		options := cluster.Options{Kueue: cluster.KueueVersion(*kueue), Dir: *dir, Log: stderr}
+		options := cluster.Options{Kueue: cluster.KueueVersion(*kueue), NoFairSharing: !*fair, UseHalfLife: *use, Dir: *dir, Log: stderr}
 		if *more != "" {
 			options.More = components(strings.Split(*more, ","))
 		}
