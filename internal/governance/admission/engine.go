@@ -99,6 +99,7 @@ type Engine struct {
 	started     map[workload.Reference]bool // admitted by a run: their pods count as ready
 	unseeded    map[string]bool             // LocalQueues whose past use is to be read from their status
 	keep        bool                        // evictions in progress go on: see KeepEvictions
+	late        bool                        // see DelayRequeues
 	asFound     bool                        // see AsFound
 	flushed     bool                        // some workload was put into its queue since New
 	derived     derived

@@ -44,6 +44,9 @@ func (e *Engine) run(ctx context.Context, maxCycles int, t *Timeline) error {
 		}
 		heads := e.popHeads(ctx)
 		if len(heads) == 0 {
+			if e.requeueLate(ctx) {
+				continue
+			}
 			t.Settled = true
 			return nil
 		}
@@ -71,7 +74,7 @@ func (e *Engine) run(ctx context.Context, maxCycles int, t *Timeline) error {
 			}
 			t.Events = append(t.Events, ev)
 		}
-		if changed {
+		if changed || e.requeueLate(ctx) {
 			clear(seen)
 			continue
 		}
@@ -109,6 +112,14 @@ func (e *Engine) beforeRun(ctx context.Context) {
 // before its first cycle.
 func (e *Engine) KeepEvictions() { e.keep = true }
 
+// DelayRequeues makes [Engine.Run] try the workloads that were put aside only when nothing else changes any more, and not in the
+// next cycle after quota became free. Kueue collects such changes for a second (requeueBatchPeriod in inadmissible_workloads.go),
+// so a workload that preempts gets the quota before others see it.
+func (e *Engine) DelayRequeues() { e.late = true }
+
+// requeueLate tries the workloads that were put aside, if that was delayed. It reports whether there are any.
+func (e *Engine) requeueLate(ctx context.Context) bool { return e.late && e.requeue(ctx) > 0 }
+
 // Evicting returns the workloads that are being evicted and still hold quota, by name.
 func (e *Engine) Evicting() []*kueue.Workload {
 	var out []*kueue.Workload
@@ -132,7 +143,9 @@ func (e *Engine) EndEviction(ctx context.Context, namespace, name string) {
 		e.endEviction(ctx, w)
 		e.follow(ctx)
 		e.flush(ctx)
-		e.requeue(ctx)
+		if !e.late {
+			e.requeue(ctx)
+		}
 	}
 }
 
@@ -249,7 +262,9 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 	changed = e.follow(ctx) || changed
 	events = append(events, e.store.replaced...)
 	e.flush(ctx)
-	e.requeue(ctx)
+	if !e.late {
+		e.requeue(ctx)
+	}
 	return events, changed, nil
 }
 

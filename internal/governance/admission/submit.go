@@ -54,7 +54,10 @@ func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (after Submitte
 	if !t.Settled {
 		after.Loop = inLoop(t)
 	}
-	for cycles := t.Cycles; len(after.Loop) > 0 && cycles < useCycles && e.ByPastUse(after.Loop...); cycles += submitCycles {
+	// A loop may come from workloads that are tried at once when quota becomes free, or use may end it.
+	defer func(late bool) { e.late = late }(e.late)
+	for cycles := t.Cycles; len(after.Loop) > 0 && (!e.late || cycles < useCycles && e.ByPastUse(after.Loop...)); cycles += submitCycles {
+		e.late = true
 		more, err := e.Run(ctx, submitCycles)
 		if err != nil {
 			return after, err

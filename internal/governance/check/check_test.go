@@ -217,7 +217,7 @@ func TestLoop(t *testing.T) {
 	any := `"preemption":{"withinClusterQueue":"LowerPriority","reclaimWithinCohort":"Any"}`
 	s.Add(fixture.Team("alpha", "pool", 6, "", any)...)
 	s.Add(fixture.Team("beta", "pool", 2, "", any)...)
-	s.Add(fixture.Team("gamma", "pool", 0, "", any)...)
+	s.Add(fixture.Team("gamma", "pool", 0, "", any+`,"queueingStrategy":"StrictFIFO"`)...)
 	s.Add(fixture.Class("some", 5), fixture.Work("alpha", "small", 4, 0, time.Hour, true), fixture.Work("alpha", "base", 2, 9, 2*time.Hour, true), fixture.Work("gamma", "guest", 4, 10, time.Minute, false))
 	list, err := checker(t, s).Together(t.Context(), []check.Request{{Object: object(t, fixture.Job("big", 1, 6, "", "kueue.x-k8s.io/priority-class", "some")), Namespace: "alpha"}}, nil)
 	if err != nil {

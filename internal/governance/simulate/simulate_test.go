@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -191,6 +192,18 @@ func TestLoop(t *testing.T) {
 	turn := slices.Index(got, want[0])
 	if turn < 0 || !slices.Equal(slices.Concat(got[turn:], got[:turn]), want) {
 		t.Errorf("%q\nwant %q", got, want)
+	}
+	// A queue that puts its job aside tries it a second after the quota became free, when the big job has it.
+	w := world(t, "loop.yaml")
+	for _, o := range w.Objects {
+		if q, ok := o.(*kueue.ClusterQueue); ok {
+			q.Spec.QueueingStrategy = kueue.BestEffortFIFO
+		}
+	}
+	r = run(t, w, 0)
+	i := slices.IndexFunc(r.Jobs, func(j simulate.Job) bool { return j.Name == "big" })
+	if !r.Settled || r.Loop != nil || i < 0 || r.Jobs[i].After.State != simulate.Admitted {
+		t.Errorf("put aside: %+v", r.Jobs)
 	}
 	// One change of the policy, and it rests.
 	if r := run(t, world(t, "loop.yaml"), 0, change(t, simulate.Set, "alpha.preemption=Never")); !r.Settled || r.Loop != nil {

@@ -19,7 +19,7 @@ import (
 const usage = `usage:
   testbed supported                          say whether this machine can run a cluster
   testbed build [COMPONENT...]               build binaries into the cache: all but the optional ones, or these
-  testbed up [--kueue v1beta1] [--dir DIR] [--more jobset,kuberay]
+  testbed up [--kueue v1beta1] [--dir DIR] [--more jobset,kuberay] [--fair-sharing=false] [--use-half-life 1h]
                                              run a cluster with two teams until Ctrl-C
 `
 
