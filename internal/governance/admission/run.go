@@ -317,6 +317,9 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 		ClusterQueue:      en.ClusterQueue,
 		PodSetAssignments: en.assignment.ToAPI(e.log),
 	}, e.clock)
+	if !slices.ContainsFunc(en.Obj.Status.Conditions, notRequeued) { // it was queued without, see push
+		w.Status.Conditions = slices.DeleteFunc(w.Status.Conditions, notRequeued)
+	}
 	w.Status.ResourceRequests = nil // the admission says it now
 	w.Status.UnhealthyNodes = nil
 	if cq := e.store.cqs[string(en.ClusterQueue)]; cq != nil {

@@ -204,12 +204,15 @@ func (e *Engine) push(ctx context.Context, w *kueue.Workload) {
 		}
 	}
 	if e.needsDevices(c) { // Kueue queues it as if it was never kept out of its queue
-		c.Status.Conditions = slices.DeleteFunc(c.Status.Conditions, func(c metav1.Condition) bool {
-			return c.Status == metav1.ConditionFalse && c.Type == kueue.WorkloadRequeued
-		})
+		c.Status.Conditions = slices.DeleteFunc(c.Status.Conditions, notRequeued)
 	}
 	_ = e.queues.AddOrUpdateWorkload(e.log, c, d.counts...) // missing queues are reconcile's subject
 	e.knows(workload.Key(w), w, len(d.counts) > 0)
+}
+
+// notRequeued is the condition that keeps a workload that was evicted out of its queue.
+func notRequeued(c metav1.Condition) bool {
+	return c.Status == metav1.ConditionFalse && c.Type == kueue.WorkloadRequeued
 }
 
 // enqueue notes a pending workload for its queue; flush puts it there when a queue

@@ -172,9 +172,9 @@ func TestAgainstKueue(t *testing.T) {
 }
 
 // TestDiffered repeats inputs on which the engine was once wrong, beyond the first 3,000: two evictions of one workload in a
-// cycle, and a gate that opens for a variant that was just activated.
+// cycle, a gate that opens for a variant that was just activated, and a variant with devices that starts again after a migration.
 func TestDiffered(t *testing.T) {
-	for _, seed := range []int{3543, 9353, 13241} {
+	for _, seed := range []int{3543, 9353, 13241, 50003273} {
 		in := newInput(seed, false)
 		if _, diff := verify(record(in, newEngine(in), newEffects()), *repeat, func() side { return newReal(in) }); diff != "" {
 			t.Errorf("seed %d (%s): %s", seed, in, diff)
