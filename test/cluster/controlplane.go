@@ -196,6 +196,7 @@ func (b *Bed) startControllers() (controllerManager, scheduler *process, err err
 		"--root-ca-file=" + b.pki.path("ca.crt"),
 		"--controllers=*,-node-ipam-controller,-node-route-controller,-service-lb-controller",
 		"--kube-api-qps=200", "--kube-api-burst=400",
+		"--node-monitor-grace-period=1h", // on a busy machine the leases of nodes are renewed late, and Kueue replaces nodes that are not ready
 	}})
 	if err != nil || b.options.KueueOnly {
 		return controllerManager, nil, err

@@ -56,8 +56,10 @@ func changes() []changed {
 			running: []job{{team: "a", queue: "heavy", name: "first", gpus: 4}, {team: "a", queue: "heavy", name: "second", gpus: 4}, {team: "a", queue: "light", name: "third", gpus: 4}}}},
 		{ends: "first", scenario: scenario{name: "use-weights", byUse: true, flavors: one, teams: alone(4), queues: map[string]string{"heavy": "100", "light": "0.1"},
 			running: []job{{team: "a", queue: "heavy", name: "first", gpus: 3}, {team: "a", queue: "light", name: "small", gpus: 1}, {team: "a", queue: "light", name: "second", gpus: 3}, {team: "a", queue: "heavy", name: "third", gpus: 3}}}},
-		{ends: "first", scenario: scenario{name: "use-and-priority", byUse: true, flavors: one, teams: alone(4), queues: map[string]string{"heavy": "1", "light": "1"},
-			running: []job{{team: "a", queue: "heavy", name: "first", priority: 4, gpus: 4}, {team: "a", queue: "heavy", name: "second", priority: 3, gpus: 4}, {team: "a", queue: "light", name: "third", gpus: 4}}}},
+		// The older job preempts the one that comes first by use, which starts again until its queue has used more. A start
+		// counts as much as a second of use, so the weights make this a few starts, however long the first job ran.
+		{ends: "first", scenario: scenario{name: "use-and-priority", byUse: true, flavors: one, teams: alone(4), queues: map[string]string{"heavy": "100", "light": "1"},
+			running: []job{{team: "a", queue: "heavy", name: "first", priority: 4, gpus: 1}, {team: "a", queue: "heavy", name: "second", priority: 3, gpus: 4}, {team: "a", queue: "light", name: "third", gpus: 4}}}},
 	}
 	for seed := range 20 {
 		s := generated(2000 + seed)
@@ -78,8 +80,11 @@ func TestFidelityChanges(t *testing.T) {
 	for i, c := range list {
 		b.makers = append(b.makers, maker{c.scenario, "v1beta2", fmt.Sprintf("c%02d", i)})
 	}
+	for i, l := range loops() {
+		b.makers = append(b.makers, maker{l.scenario, "v1beta2", fmt.Sprintf("l%02d", i)})
+	}
 	b.makePolicy()
-	for i := range slices.MaxFunc(list, func(x, y changed) int { return len(x.running) - len(y.running) }).running {
+	for i := range slices.MaxFunc(b.makers, func(x, y maker) int { return len(x.running) - len(y.running) }).running {
 		b.each(func(m maker) error {
 			if i >= len(m.running) {
 				return nil
@@ -125,6 +130,9 @@ func TestFidelityChanges(t *testing.T) {
 		if err := b.as(t.Context(), b.makers[i], reports[i]); err != nil {
 			t.Errorf("%s, in the end: %v", c.name, err)
 		}
+	}
+	for i, l := range loops() {
+		t.Run(l.name, func(t *testing.T) { b.follow(t, b.makers[len(list)+i], l.loops) })
 	}
 	t.Logf("%d scenarios, %d of them move other jobs", len(list), moved)
 	if moved < len(list)/3 {
@@ -190,7 +198,7 @@ func (b *bench) seen(m maker, j job) error {
 // atRest waits until Kueue is at rest, and returns the state.
 func (b *bench) atRest() (in *inputs.Inputs) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Minute)
 	defer cancel()
 	err := b.bed.WaitFor(ctx, "Kueue to settle", func(ctx context.Context) (err error) {
 		in, err = live.Rest(ctx, b.client, b.gates)
@@ -278,7 +286,7 @@ func nodesOf(w *kueue.Workload) (out []string) {
 
 // follows waits until Kueue has done what the simulation says of a change, and reports whether another job moves.
 func (b *bench) follows(t *testing.T, m maker, r *simulate.Report) (moves bool) {
-	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	t.Logf("%s: %v", strings.Join(r.Changes, ", "), outcomes(m, r))
 	if err := b.bed.WaitFor(ctx, "Kueue to do what the simulation says", func(ctx context.Context) error { return b.as(ctx, m, r) }); err != nil {

@@ -80,8 +80,9 @@ func TestFidelityDocumented(t *testing.T) {
 	for what, n := range map[string]int{
 		fmt.Sprintf("%d kinds in %d situations", len(everyKind()), len(situations())): len(everyKind()) * len(situations()),
 		"the same, jobs that Kueue's webhooks refuse or let in":                       len(refusals),
-		"two worker clusters":                              len(sents()),
-		"the same, kinds that MultiKueue sends or rejects": len(everyKind()),
+		"two worker clusters": len(sents()),
+		"the same, jobs that may preempt each other without end": len(loops()),
+		"the same, kinds that MultiKueue sends or rejects":       len(everyKind()),
 	} {
 		if row := fmt.Sprintf("%s | %d | %[2]d |", what, n); !strings.Contains(string(page), row) {
 			t.Errorf("no row that ends in %s", row)
