@@ -31,6 +31,7 @@ type Case struct {
 	BestEffort bool // its strategy is BestEffortFIFO
 	Checks     bool // it has admission checks
 	PodsQuota  bool // it has a quota of pods
+	Variants   bool // it has a concurrentAdmissionPolicy
 	Topology   bool // its flavors have topologies, or the job requests one
 
 	Ranges     bool // the namespace has LimitRanges
@@ -93,6 +94,7 @@ func (c *Case) queue(in *inputs.Inputs, cq *kueue.ClusterQueue) {
 	c.Preference = c.Preference || s.FlavorFungibility != nil && s.FlavorFungibility.Preference != nil
 	c.BestEffort = c.BestEffort || s.QueueingStrategy != kueue.StrictFIFO
 	c.Checks = c.Checks || s.AdmissionChecksStrategy != nil && len(s.AdmissionChecksStrategy.AdmissionChecks) > 0
+	c.Variants = c.Variants || s.ConcurrentAdmissionPolicy != nil
 	if p := s.Preemption; p != nil {
 		may := func(p kueue.PreemptionPolicy) bool { return p != "" && p != kueue.PreemptionPolicyNever }
 		c.Preempts = c.Preempts || may(p.WithinClusterQueue) || may(p.ReclaimWithinCohort)

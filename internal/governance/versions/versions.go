@@ -64,6 +64,19 @@ const (
 	PartialSlices          Code = "PartialSlices"
 	RemotePreemption       Code = "RemotePreemption"
 	ReservedUse            Code = "ReservedUse"
+	UseTargets             Code = "UseTargets"
+	ElasticPlacement       Code = "ElasticPlacement"
+	FreshPlacement         Code = "FreshPlacement"
+	VariantGates           Code = "VariantGates"
+	ElasticWithoutPods     Code = "ElasticWithoutPods"
+	ElasticGrowth          Code = "ElasticGrowth"
+	RemovedFlavors         Code = "RemovedFlavors"
+	MixedResize            Code = "MixedResize"
+	LeaderCapacity         Code = "LeaderCapacity"
+	RetainedInputs         Code = "RetainedInputs"
+	ExcludedMultipliers    Code = "ExcludedMultipliers"
+	ShrinkingPodSets       Code = "ShrinkingPodSets"
+	CheckRetries           Code = "CheckRetries"
 )
 
 // Difference is a change of decisions.

@@ -90,7 +90,7 @@ func TestBetween(t *testing.T) {
 	if got := Between("main", "v0.19.2", everything()); got != nil {
 		t.Errorf("an invalid version: %v", got)
 	}
-	if got := Between("v0.19.7", "v0.19.2", Case{Topology: true, Preempts: true, BestEffort: true}); len(got) != 1 || got[0].Code != StickyHead {
+	if got := Between("v0.19.7", "v0.19.2", Case{Cohort: true, Preempts: true, BestEffort: true}); len(got) != 1 || got[0].Code != StickyHead {
 		t.Errorf("one of them concerns the case: %v", got)
 	}
 }
@@ -142,6 +142,7 @@ func TestCaseOf(t *testing.T) {
 		"PodsQuota": func(f *world) {
 			f.cq.Spec.ResourceGroups[0].CoveredResources = []corev1.ResourceName{corev1.ResourcePods}
 		},
+		"Variants": func(f *world) { f.cq.Spec.ConcurrentAdmissionPolicy = &kueue.ConcurrentAdmissionPolicy{} },
 		"Topology": func(f *world) { f.in.Flavors[0].Spec.TopologyName = ptr.To(kueue.TopologyReference("t")) },
 		"Ranges": func(f *world) {
 			f.in.LimitRanges = []*corev1.LimitRange{{ObjectMeta: metav1.ObjectMeta{Namespace: "t"}}}

@@ -60,6 +60,19 @@ var subjects = map[versions.Code]string{
 	versions.PartialSlices:          "a last slice with fewer pods",
 	versions.RemotePreemption:       "preemption on the worker clusters of MultiKueue",
 	versions.ReservedUse:            "past use of jobs that wait for admission checks",
+	versions.UseTargets:             "preemption under admission fair sharing",
+	versions.ElasticPlacement:       "places for elastic jobs that grow",
+	versions.FreshPlacement:         "places for jobs that lost a node and their quota",
+	versions.VariantGates:           "which variant of a job preempts first",
+	versions.ElasticWithoutPods:     "flavors of elastic jobs without pods",
+	versions.ElasticGrowth:          "quota of the cohort for elastic jobs that grow",
+	versions.RemovedFlavors:         "jobs with variants on a removed flavor",
+	versions.MixedResize:            "elastic jobs that grow and shrink at once",
+	versions.LeaderCapacity:         "places for workers beside their leader",
+	versions.RetainedInputs:         "resource transformations that retain the input",
+	versions.ExcludedMultipliers:    "resource transformations with an excluded multiplier",
+	versions.ShrinkingPodSets:       "elastic jobs that shrink below what they got",
+	versions.CheckRetries:           "quota of jobs whose admission checks are tried again",
 }
 
 // Difference returns what a difference between versions of Kueue is about: a code of package versions in words.
