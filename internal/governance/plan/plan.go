@@ -146,7 +146,7 @@ func Build(r Request) (*Plan, error) {
 			prune.Classes = unwanted(r.Live, want)
 		}
 	}
-	for _, c := range policy.Diff(now, r.Document, r.Prune) {
+	for _, c := range policy.Diff(now, policy.Align(r.Document, now, r.Mapping), r.Prune) {
 		switch {
 		case unread(r, c):
 			p.NotCompared = append(p.NotCompared, strings.TrimSpace(c.Team+" "+c.Field))

@@ -224,9 +224,11 @@ func (x *exporter) terms(t *Team, spec *kueue.ClusterQueueSpec) {
 	if !ok {
 		return
 	}
+	empty := func(typ string) bool { return len(nominal[typ]) == 0 && len(limits[typ]) == 0 }
+	some := slices.ContainsFunc(order, func(typ string) bool { return !empty(typ) })
 	for _, typ := range order {
-		if len(nominal[typ]) == 0 && len(limits[typ]) == 0 {
-			continue // a flavor without quota: nothing is lost without it
+		if some && empty(typ) {
+			continue // beside others, a flavor without quota has no effect
 		}
 		q, ok := inferQuota(typ, nominal[typ])
 		if !ok {
