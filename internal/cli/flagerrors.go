@@ -20,6 +20,7 @@ var wanted = map[string]string{
 	"bool":     "true or false",
 	"duration": "a duration such as 90s, 15m or 2h",
 	"age":      "a duration such as 36h, 7d or 7d12h",
+	"time":     "a duration such as 7d, a date such as 2026-01-31, or a time in RFC 3339",
 }
 
 // otherWords are names of options in other tools, without a plural s, and our options that

@@ -15,7 +15,7 @@ import (
 func TestToolsHaveFlags(t *testing.T) {
 	io, _ := output.Test()
 	root := NewRoot(&factory.Factory{IO: io, Env: func(string) string { return "" }})
-	types := map[string][]string{"string": {"string", "age", "duration", "memory", "choice"}, "integer": {"int", "int64", "int32"}, "boolean": {"bool"}, "array": {"stringArray", "stringSlice"}}
+	types := map[string][]string{"string": {"string", "age", "time", "duration", "memory", "choice"}, "integer": {"int", "int64", "int32"}, "boolean": {"bool"}, "array": {"stringArray", "stringSlice"}}
 	banned := []string{"kubeconfig", "context", "sandbox", "snapshot", "output", "upload", "env-file", "config-file", "recipe", "edit", "notify-exec", "notify-url", "debug", "watch", "follow", "profile"}
 	tools := mcpcmd.Flags()
 	if len(tools) < 20 {

@@ -37,8 +37,39 @@ func OptionalAge(fs *pflag.FlagSet, value **time.Duration, name, usage string) {
 	}}, name, usage)
 }
 
+// A Moment is a point in time as it was typed: a time, or how long before now it is.
+type Moment struct {
+	Time time.Time
+	// Ago is the time before now; it counts where Time is zero.
+	Ago time.Duration
+}
+
+// At returns the point in time.
+func (m Moment) At(now time.Time) time.Time {
+	if !m.Time.IsZero() {
+		return m.Time
+	}
+	return now.Add(-m.Ago)
+}
+
+// OptionalMoment defines a flag that takes a duration before now, a date (its start in UTC) or a time. value is nil until
+// the flag is given.
+func OptionalMoment(fs *pflag.FlagSet, value **Moment, name, usage string) {
+	fs.Var(&optional[Moment]{value: value, kind: "time", read: func(text string) (Moment, error) {
+		if d, ok := words.ParseDuration(text); ok {
+			return Moment{Ago: d}, nil
+		}
+		for _, layout := range []string{time.DateOnly, time.RFC3339} {
+			if t, err := time.Parse(layout, text); err == nil {
+				return Moment{Time: t}, nil
+			}
+		}
+		return Moment{}, errors.New("not a time")
+	}}, name, usage)
+}
+
 // optional is the value of a flag that tells "not given" from every value.
-type optional[T int | bool | time.Duration] struct {
+type optional[T int | bool | time.Duration | Moment] struct {
 	value **T
 	read  func(string) (T, error)
 	kind  string
@@ -64,6 +95,11 @@ func (o *optional[T]) String() string {
 		return v.String()
 	case bool:
 		return strconv.FormatBool(v)
+	case Moment:
+		if v.Time.IsZero() {
+			return v.Ago.String()
+		}
+		return v.Time.Format(time.RFC3339)
 	}
 	return ""
 }

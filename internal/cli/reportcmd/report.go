@@ -28,8 +28,8 @@ import (
 type Options struct {
 	Factory   *factory.Factory
 	Directory string
-	// Since is how far to look back, Until how long ago the time ends.
-	Since, Until *time.Duration
+	// Since is where the period begins, Until where it ends.
+	Since, Until *factory.Moment
 	Team         string
 	By           string
 	PricesFile   string
@@ -37,10 +37,14 @@ type Options struct {
 	Prometheus   prometheusflags.Flags
 }
 
-const week = 7 * 24 * time.Hour
+const (
+	week = 7 * 24 * time.Hour
+	// longest is the longest period.
+	longest = 3 * 366 * 24 * time.Hour
+)
 
 // groupings are the values of --by.
-var groupings = []string{"team", "owner", "project", "namespace", "instance-type", "day", "hour"}
+var groupings = []string{"team", "owner", "project", "namespace", "instance-type", "month", "day", "hour"}
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -64,13 +68,14 @@ and for its own quota that nobody uses. docs/history.md has the rule.`,
 		Example: `  hyperpod report --since 30d
   hyperpod report --since 7d --prices prices.yaml -o html > report.html
   hyperpod report --since 30d --by owner --team researchers
+  hyperpod report --since 2026-01-01 --until 2026-04-01 --by month
   hyperpod report --since 30d -o csv`,
 		Args: factory.NoArgs,
 		RunE: factory.RunE(o, nil, Run, runF),
 	}
 	fs := cmd.Flags()
-	factory.OptionalAge(fs, &o.Since, "since", "how far to look back, for example 30d (default 7d)")
-	factory.OptionalAge(fs, &o.Until, "until", "end of the period as a time before now, for example 7d (default: now)")
+	factory.OptionalMoment(fs, &o.Since, "since", "start of the period: how long ago, or a date in UTC, for example 30d or 2026-01-31 (default 7d)")
+	factory.OptionalMoment(fs, &o.Until, "until", "end of the period: how long ago, or a date in UTC (default: now)")
 	fs.StringVar(&o.Team, "team", "", "only jobs of this team")
 	o.Factory.CompleteFlag(cmd, "team", findteam.Complete)
 	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: " + strings.Join(groupings, ", "), Words: groupings})
@@ -83,22 +88,44 @@ and for its own quota that nobody uses. docs/history.md has the rule.`,
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	switch {
-	case o.Since != nil && (*o.Since <= 0 || *o.Since > 3*366*24*time.Hour):
-		return errs.Usagef("invalid --since: must be above 0 and at most 1098d").Suggest(errs.Option("--since", "30d"))
-	case o.Until != nil && (*o.Until < 0 || *o.Until >= o.since()):
-		return errs.Usagef("invalid --until: must be less than --since")
-	case o.Factory.Global.Output == string(output.FOCUS) && o.PricesFile == "":
+	if o.Factory.Global.Output == string(output.FOCUS) && o.PricesFile == "" {
 		return errs.Usagef("-o %s needs --prices: its rows are costs", output.FOCUS).Suggest(errs.Option("--prices", "FILE"))
+	}
+	now := time.Time{}.Add(2 * longest) // any time: only the clock of the cluster tells whether a date has passed
+	switch {
+	case ago(o.Since) && ago(o.Until):
+		if _, _, err := o.period(now); err != nil {
+			return err
+		}
+	case o.Since != nil && o.Until != nil && !ago(o.Since) && !ago(o.Until) && !o.Since.Time.Before(o.Until.Time):
+		return emptyPeriod()
 	}
 	return o.Prometheus.Validate()
 }
 
-func (o *Options) since() time.Duration {
+func emptyPeriod() error {
+	return errs.Usagef("invalid --until: must be after the start of the period (--since) and not after now")
+}
+
+// ago reports whether a moment depends on now alone.
+func ago(m *factory.Moment) bool { return m == nil || m.Time.IsZero() }
+
+// period returns the start and the end of the period; an end in the future is now.
+func (o *Options) period(now time.Time) (from, to time.Time, err error) {
+	from, to = now.Add(-week), now
 	if o.Since != nil {
-		return *o.Since
+		from = o.Since.At(now).UTC()
 	}
-	return week
+	if o.Until != nil && o.Until.At(now).Before(now) {
+		to = o.Until.At(now).UTC()
+	}
+	switch {
+	case o.Since != nil && (!from.Before(now) || now.Sub(from) > longest):
+		return from, to, errs.Usagef("invalid --since: must be before now and at most 1098d ago").Suggest(errs.Option("--since", "30d"))
+	case !from.Before(to) || o.Until != nil && o.Until.Ago < 0:
+		return from, to, emptyPeriod()
+	}
+	return from, to, nil
 }
 
 // Run sums up and prints.
@@ -120,9 +147,9 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	opts := report.Options{From: now.Add(-o.since()), To: now, Source: source, Prices: prices}
-	if o.Until != nil {
-		opts.To = now.Add(-*o.Until)
+	opts := report.Options{Source: source, Prices: prices}
+	if opts.From, opts.To, err = o.period(now); err != nil {
+		return err
 	}
 	if ns := f.Global.Namespace; o.Team != "" || ns != "" {
 		opts.Keep = func(j history.Job) bool { return (o.Team == "" || j.Team == o.Team) && (ns == "" || j.Namespace == ns) }
@@ -161,11 +188,11 @@ func (o *Options) read(ctx context.Context) (data *history.Data, source string, 
 		if dir, err = historystore.Dir(f, c, ""); err != nil {
 			return nil, "", now, err
 		}
-		now = c.Now()
+		now = c.Now().Truncate(time.Second)
 	}
-	from, to := now.Add(-o.since()), now
-	if o.Until != nil {
-		to = now.Add(-*o.Until)
+	from, to, err := o.period(now)
+	if err != nil {
+		return nil, "", now, err
 	}
 	if c == nil || c.Snapshot == nil {
 		data, err = history.Read(dir, from, to)
@@ -236,9 +263,13 @@ func (o *Options) print(format output.Format, d *report.Document, now time.Time)
 func (o *Options) table(d *report.Document, wide bool) output.Table {
 	hours := reporttext.Hours
 	switch o.By {
-	case "day":
-		t := output.Table{Columns: []output.Column{{Title: "DAY"}, {Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 1}, {Title: "WAITED", Right: true}, {Title: "COST", Right: true, Yield: 2}}}
-		for _, r := range d.Days {
+	case "day", "month":
+		t := output.Table{Columns: []output.Column{{Title: strings.ToUpper(o.By)}, {Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 1}, {Title: "WAITED", Right: true}, {Title: "COST", Right: true, Yield: 2}}}
+		days := d.Days
+		if o.By == "month" {
+			days = report.Months(days)
+		}
+		for _, r := range days {
 			t.Rows = append(t.Rows, output.T(r.Date, hours(r.Used), hours(r.Borrowed), hours(r.Waited), reporttext.Money(r.Cost)))
 		}
 		return t

@@ -59,6 +59,14 @@ func extremes(d *report.Document) (busiest, idlest report.HourRow, ok bool) {
 	return busiest, idlest, total(busiest) > 0
 }
 
+// idle words the idlest hour.
+func idle(r report.HourRow) string {
+	if Devices(r.Used) == Devices(nil) {
+		return fmt.Sprintf("%02d:00 UTC, nothing used", r.Hour)
+	}
+	return fmt.Sprintf("%02d:00 UTC, %s on average", r.Hour, Devices(r.Used))
+}
+
 // Facts returns the lines below the table of a report: label and text.
 func Facts(d *report.Document) [][2]string {
 	out := [][2]string{{"wait", times(d.WaitSeconds, "admission", "admissions")}, {"run", times(d.RunSeconds, "job", "jobs")}}
@@ -69,7 +77,7 @@ func Facts(d *report.Document) [][2]string {
 	out = append(out, [2]string{"preemptions", cmp.Or(strings.Join(causes, ", "), "none")})
 	if busiest, idlest, ok := extremes(d); ok {
 		out = append(out, [2]string{"busiest hour", fmt.Sprintf("%02d:00 UTC, %s on average", busiest.Hour, Devices(busiest.Used))},
-			[2]string{"idlest hour", fmt.Sprintf("%02d:00 UTC, %s on average", idlest.Hour, Devices(idlest.Used))})
+			[2]string{"idlest hour", idle(idlest)})
 	}
 	if d.Total.Measured != nil {
 		out = append(out, [2]string{"allocated but unused", fmt.Sprintf("%s of %s that were measured", Hours(d.Total.Unused), Hours(d.Total.Measured))})
