@@ -196,8 +196,8 @@ func (o *ApplyOptions) unmoved(saved *savedPlan, now map[string]string) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	return errs.New("cannot apply "+o.Plan, "the cluster changed since the plan").WithFact("changed", words.Some(changed, 8)).
-		Suggest(errs.Run("governance", "plan", "-f", "FILE", "--out", o.Plan))
+	return errs.New("cannot apply "+o.Plan, "the cluster changed since the plan").WithFact("changed", strings.ReplaceAll(words.Some(changed, 8), " /", " ")).
+		Suggest(errs.Run("governance", "plan", "-f", saved.file(), "--out", o.Plan))
 }
 
 // done prints an operation that was made.
@@ -257,7 +257,7 @@ func (o *ApplyOptions) backup(doc *policy.Document, p *plan.Plan, file string, f
 		}
 	}
 	if len(added) > 0 {
-		o.Factory.Notef("undoing keeps %s: %s (--prune removes)", words.Count(len(added), "new team", "new teams"), words.Some(added, 8))
+		o.Factory.Notef("undoing keeps %s: %s (--prune removes %s)", words.Count(len(added), "new team", "new teams"), words.Some(added, 8), words.Verb(len(added), "it", "them"))
 	}
 	return nil
 }

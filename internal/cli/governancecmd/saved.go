@@ -1,6 +1,7 @@
 package governancecmd
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,10 +31,19 @@ type savedPlan struct {
 	Target, ARN string
 	// Cluster are fingerprints or versions of what governs the cluster, by kind and name.
 	Cluster map[string]string
+	// File is the governance file; "" for stdin.
+	File string `json:",omitempty"`
 }
 
+// file returns the governance file, or what stands for one that is unknown.
+func (s *savedPlan) file() string { return cmp.Or(s.File, "FILE") }
+
 func savedOf(r plan.Request, target, arn string, cluster map[string]string) savedPlan {
-	return savedPlan{savedSchema, r.Document, r.Mapping, r.Prune, target, arn, cluster}
+	file := r.File
+	if file == "-" {
+		file = ""
+	}
+	return savedPlan{savedSchema, r.Document, r.Mapping, r.Prune, target, arn, cluster, file}
 }
 
 func (s savedPlan) write(path string) error {

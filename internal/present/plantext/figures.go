@@ -15,13 +15,20 @@ type Row struct {
 	Team, Resource string
 	// Cells are the texts of Figures, in its order.
 	Cells []string
+	// own: a figure changes other than what is free or can be borrowed.
+	own bool
 }
 
 // Figures are the titles of the figures of a Row.
 var Figures = []string{"NOMINAL", "USED", "BORROWED", "OVERCOMMIT", "FREE", "BORROWABLE", "LIMIT", "RUNNING", "WAITING"}
 
-// Rows returns the figures of the teams that change, by accelerator, or cpu for teams without. If there are more than most
-// rows, those of teams that lose something come first, and more is the number of the rest; most 0 returns all.
+// fewRows is the number of rows that are shown whatever changes in them.
+const fewRows = 12
+
+// Rows returns the figures of the teams that change, by accelerator, or cpu for teams without. Of many rows, those in which
+// only FREE or BORROWABLE changes are left out, because every change moves them for all teams that share quota. If there
+// are more than most rows, those of teams that lose something come first. more is the number of the rest; most 0 returns
+// all.
 func Rows(c *plan.Consequences, most int) (rows []Row, more int) {
 	var losses, others []simulate.Team
 	total := 0
@@ -33,10 +40,16 @@ func Rows(c *plan.Consequences, most int) (rows []Row, more int) {
 			others = append(others, t)
 		}
 	}
-	if most == 0 || total <= most+1 {
+	if most == 0 || total <= fewRows {
 		return rowsOf(c.Teams, total), 0
 	}
-	return rowsOf(slices.Concat(losses, others), most), total - most
+	if rows = slices.DeleteFunc(rowsOf(c.Teams, total), func(r Row) bool { return !r.own }); len(rows) == 0 {
+		rows = rowsOf(c.Teams, total)
+	}
+	if len(rows) > most+1 {
+		rows = slices.DeleteFunc(rowsOf(slices.Concat(losses, others), total), func(r Row) bool { return !r.own && len(rows) < total })[:most]
+	}
+	return rows, total - len(rows)
 }
 
 // rowsOf returns the first rows of teams.
@@ -49,9 +62,11 @@ func rowsOf(teams []simulate.Team, most int) []Row {
 			}
 			b, a := amounts(t.Before, r), amounts(t.After, r)
 			row := Row{Team: t.Team, Resource: r}
-			for i := range Figures {
+			for i, title := range Figures {
 				row.Cells = append(row.Cells, arrow(t, b[i], a[i]))
+				row.own = row.own || b[i] != a[i] && title != "FREE" && title != "BORROWABLE"
 			}
+			row.own = row.own || t.Before == nil || t.After == nil
 			out = append(out, row)
 		}
 	}

@@ -66,6 +66,37 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
+// TestSpilledRows: of many teams, those whose free and borrowable quota alone moves are left out; the same in a wide table.
+func TestSpilledRows(t *testing.T) {
+	c := &plan.Consequences{}
+	state := func(nominal, free quota.Base) *simulate.TeamState {
+		amount := func(n quota.Base) []simulate.Amount {
+			return []simulate.Amount{{Flavor: "g5", Resource: "nvidia.com/gpu", Amount: n}}
+		}
+		return &simulate.TeamState{Nominal: amount(nominal), Free: amount(free)}
+	}
+	add := func(n int) {
+		for range n {
+			c.Teams = append(c.Teams, simulate.Team{Team: fmt.Sprintf("t%03d", len(c.Teams)), Before: state(8, 8), After: state(8, 7)})
+		}
+	}
+	add(12)
+	if rows, more := Rows(c, 40); len(rows) != 12 || more != 0 {
+		t.Errorf("few teams: %d rows, %d more", len(rows), more)
+	}
+	add(88)
+	if rows, more := Rows(c, 40); len(rows) != 40 || more != 60 {
+		t.Errorf("where nothing else changes: %d rows, %d more", len(rows), more)
+	}
+	c.Teams[50].After = state(16, 16)
+	if rows, more := Rows(c, 40); len(rows) != 1 || more != 99 || rows[0].Team != "t050" {
+		t.Errorf("%d rows, %d more", len(rows), more)
+	}
+	if rows, more := Rows(c, 0); len(rows) != 100 || more != 0 {
+		t.Errorf("wide: %d rows, %d more", len(rows), more)
+	}
+}
+
 // TestManyPreempted: what happens to many jobs is counted, each kind on its own.
 func TestManyPreempted(t *testing.T) {
 	c := &plan.Consequences{Settled: true}

@@ -85,6 +85,9 @@ func cut(lines []line) []string {
 			}
 		}
 		more := fmt.Sprintf("and %d more: %s (-o json)", len(lines)-shown, strings.Join(parts, ", "))
+		if len(parts) == 1 {
+			more = "and " + parts[0] + " (-o json)"
+		}
 		lines = append(lines[:shown:shown], line{text: more})
 	}
 	for _, l := range lines {
@@ -220,7 +223,7 @@ func Remarks(p *plan.Plan) []string {
 		one, many string
 	}{{p.Kept, "team", "teams"}, {p.KeptClasses, "priority class", "priority classes"}} {
 		if n := len(k.names); n > 0 {
-			out = append(out, fmt.Sprintf("%s not in the file %s: %s (--prune removes)", words.Count(n, k.one, k.many), words.Verb(n, "stays", "stay"), strings.Join(limited(k.names), ", ")))
+			out = append(out, fmt.Sprintf("%s not in the file %s: %s (--prune removes %s)", words.Count(n, k.one, k.many), words.Verb(n, "stays", "stay"), strings.Join(limited(k.names), ", "), words.Verb(n, "it", "them")))
 		}
 	}
 	var findings []string
@@ -228,8 +231,17 @@ func Remarks(p *plan.Plan) []string {
 	if len(found) > shown+3 {
 		found = slices.SortedStableFunc(slices.Values(found), func(a, b policy.Finding) int { return a.Level.Compare(b.Level) })
 	}
+	times := map[string]int{}
 	for _, f := range found {
-		findings = append(findings, fmt.Sprintf("%s %s: %s", f.Code, strings.ToLower(string(f.Level)), f.Message))
+		text := fmt.Sprintf("%s %s: %s", f.Code, strings.ToLower(string(f.Level)), f.Message)
+		if times[text]++; times[text] == 1 {
+			findings = append(findings, text)
+		}
+	}
+	for i, text := range findings {
+		if n := times[text]; n > 1 {
+			findings[i] += fmt.Sprintf(" (%d times)", n)
+		}
 	}
 	out = append(out, limited(findings)...)
 	out = append(out, owned(p)...)
