@@ -83,7 +83,12 @@ func Build(s *state.State, r *quota.Report, teams []quota.Team, rules order.Rule
 		}
 		waiting[queue] = append(waiting[queue], w)
 	}
-	slices.SortFunc(shown, func(x, y string) int { return cmp.Or(strings.Compare(names[x], names[y]), strings.Compare(x, y)) })
+	slices.SortFunc(shown, func(x, y string) int {
+		if known := names[x] != ""; known != (names[y] != "") { // what is in no team's queue comes last
+			return map[bool]int{true: -1, false: 1}[known]
+		}
+		return cmp.Or(strings.Compare(names[x], names[y]), strings.Compare(x, y))
+	})
 	out := make([]Item, 0, len(s.Workloads))
 	for _, queue := range shown {
 		out = append(out, b.queue(queue, names[queue], waiting[queue])...)

@@ -131,6 +131,8 @@ func TestBuild(t *testing.T) {
 		})), nil, "a/1 trn: the queue has no quota for neurondevice (NoMatchingFlavor)"},
 		{"a queue that is not there", cluster(job("x", "lost", 2, 0), job("void", "astray", 2, 0)), nil,
 			"/0 lost: queue lq not found (Misconfigured)\n/0 astray: ClusterQueue nowhere not found (Misconfigured)"},
+		{"a queue that is not there comes last", cluster(job("x", "lost", 2, 0), job("b", "waits", 12, 0), job("a", "runs", 8, 0, admitted)), nil,
+			"b/1 waits: 4 more gpu needed (WaitingForQuota)\n/0 lost: queue lq not found (Misconfigured)"},
 		{"a queue that cannot be right", cluster(job("b", "x", 2, 0)), func(s *state.State) { s.ClusterQueues[1].Preemption.ReclaimWithinCohort = "Some" },
 			`b/1 x: its queue is invalid: preemption.reclaimWithinCohort is "Some", want Never, LowerPriority, Any (Misconfigured)`},
 		{"stopped", cluster(job("a", "x", 2, 0), job("b", "y", 2, 0)), func(s *state.State) {
