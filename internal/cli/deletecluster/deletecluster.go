@@ -66,8 +66,12 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	question, err := o.describe(ctx, client, c)
-	if err != nil || o.DryRun {
+	if err != nil {
 		return err
+	}
+	if o.DryRun {
+		f.Notef("nothing is deleted (dry run)")
+		return nil
 	}
 	if err := f.Agree(ctx, o.Yes, question, errs.Option("--dry-run").WithNote("shows what is on the cluster")); err != nil {
 		return err

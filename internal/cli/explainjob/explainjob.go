@@ -59,8 +59,9 @@ func (o *Options) Validate() error {
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:   "explain-job NAME",
-		Short: "Explain why a job is pending and what would let it run",
+		Use:        "explain-job NAME",
+		Short:      "Explain why a job is pending and what would let it run",
+		SuggestFor: []string{"explain", "why"},
 		Long: `Explain why a job does not run:
 
   - its timeline and its position in the queue

@@ -52,8 +52,9 @@ const week = 7 * 24 * time.Hour
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f, By: "job"}
 	cmd := &cobra.Command{
-		Use:   "get-usage",
-		Short: "Show the device-hours that jobs used and waited for",
+		Use:        "get-usage",
+		Short:      "Show the device-hours that jobs used and waited for",
+		SuggestFor: []string{"sacct", "usage"},
 		Long: `Show the device-hours of jobs. A device-hour is one accelerator for one hour.
 USED is the time during which a job has quota, WAITED the time it waits for
 quota. BORROWED counts what jobs with quota borrow now, from the time when they
@@ -107,7 +108,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	now := c.Now()
+	now := c.Now().Truncate(time.Second)
 	since := week
 	if o.Since != nil {
 		since = *o.Since

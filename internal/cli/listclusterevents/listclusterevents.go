@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Options are what was typed.
@@ -109,7 +110,7 @@ func Run(ctx context.Context, o *Options) error {
 		return o.follow(ctx, client, q, list, format)
 	}
 	rows := rowsOf(list)
-	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows, o.Cluster) }, func() (out []string) {
+	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows, o.empty()) }, func() (out []string) {
 		for _, r := range rows {
 			out = append(out, r.EventID)
 		}
@@ -183,9 +184,18 @@ func subject(r Row) string {
 	return "cluster"
 }
 
-func table(rows []Row, cluster string) output.Table {
+// empty is the notice about no events.
+func (o *Options) empty() string {
+	text := "no events of cluster " + o.Cluster
+	if o.Since > 0 {
+		text += " in the last " + words.Age(o.Since)
+	}
+	return text
+}
+
+func table(rows []Row, empty string) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "TIME", Keep: true}, {Title: "LEVEL"}, {Title: "GROUP"}, {Title: "INSTANCE", Keep: true}, {Title: "MESSAGE", Wrap: true}, {Title: "ID", Wide: true}},
-		Empty: "no events of cluster " + cluster}
+		Empty: empty}
 	dash := func(s *string) string {
 		if s == nil {
 			return "-"

@@ -4,6 +4,7 @@ package listclusternodes
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,9 +32,10 @@ type Options struct {
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:     "list-cluster-nodes CLUSTER",
-		Aliases: []string{"list-cluster-node"},
-		Short:   "List the nodes of a HyperPod cluster",
+		Use:        "list-cluster-nodes CLUSTER",
+		Aliases:    []string{"list-cluster-node"},
+		Short:      "List the nodes of a HyperPod cluster",
+		SuggestFor: []string{"sinfo", "nodes", "get-nodes", "list-nodes"},
 		Long: `List the instances of a HyperPod cluster as SageMaker sees them, joined with the
 nodes of its EKS cluster: health, deep health checks, whether HyperPod is about
 to replace or reboot them, faults, and the number of pods. If the EKS cluster
@@ -97,7 +99,14 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	rows := join(list, s)
 	rows = slices.DeleteFunc(rows, func(r Row) bool { return o.Group != "" && r.InstanceGroup != o.Group || o.Faulty && !r.faulty() })
-	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows, c.Name, f.Now()) }, func() (out []string) {
+	empty := "no nodes in cluster " + c.Name
+	if o.Faulty {
+		empty = "no faulty nodes in cluster " + c.Name
+	}
+	if o.Group != "" {
+		empty = strings.Replace(empty, " in ", " in group "+o.Group+" of ", 1)
+	}
+	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows, empty, f.Now()) }, func() (out []string) {
 		for _, r := range rows {
 			out = append(out, r.InstanceID)
 		}

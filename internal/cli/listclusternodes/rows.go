@@ -69,10 +69,11 @@ func (r Row) lastFault(now time.Time) string {
 	return strings.TrimSuffix(text+": "+words.OneLine(f.Message), ": ")
 }
 
-func table(rows []Row, cluster string, now time.Time) output.Table {
+// table returns the rows for people; empty is the notice if there are none.
+func table(rows []Row, empty string, now time.Time) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "GROUP", Keep: true}, {Title: "INSTANCE", Keep: true}, {Title: "TYPE", Yield: 1}, {Title: "STATUS"}, {Title: "HEALTH"}, {Title: "DEEP-CHECK", Yield: 2},
 		{Title: "PODS", Right: true}, {Title: "FAULTS"}, {Title: "LAST-FAULT", Wide: true}, {Title: "NODE", Wide: true}, {Title: "IMAGE", Wide: true}, {Title: "ULTRASERVER", Wide: true}, {Title: "MESSAGE", Wide: true}},
-		Empty: "no nodes in cluster " + cluster}
+		Empty: empty}
 	for _, r := range rows {
 		health := text(r.Health)
 		switch {

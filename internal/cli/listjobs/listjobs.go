@@ -51,7 +51,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:        "list-jobs",
 		Aliases:    []string{"list-job"},
-		SuggestFor: []string{"get-jobs", "describe-jobs"},
+		SuggestFor: []string{"get-jobs", "describe-jobs", "squeue", "jobs", "list", "ps"},
 		Short:      "List jobs with their state and priority",
 		Long: `List jobs of every kind that the cluster serves, and the batch Jobs and
 RayClusters that have a queue label. SIZE is the number of pods and their

@@ -57,6 +57,9 @@ func table(r *simulate.Report, wide bool) output.Table {
 		}
 		t.Rows = append(t.Rows, output.T(name, jobText(j.Before, main), jobText(j.After, main)))
 	}
+	if len(t.Rows) == 0 && hidden > 0 {
+		t.Columns, t.Notes = nil, append(t.Notes, "no team uses more or less, and no job changes")
+	}
 	if hidden > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s hidden (see -o wide)", words.Count(hidden, "unchanged team is", "unchanged teams are")))
 	}

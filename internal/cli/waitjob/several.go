@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -203,7 +202,7 @@ func Unreached(all []wait.Ended, goal wait.Goal, end factory.Deadline) error {
 			by[e.Outcome] = append(by[e.Outcome], e.Name)
 		}
 	}
-	list := func(o wait.Outcome) string { return words.Clip(strings.Join(by[o], ", "), 200) }
+	list := func(o wait.Outcome) string { return words.Some(by[o], 8) }
 	of := " of " + words.Count(len(all), "job", "jobs")
 	var e *errs.Error
 	switch {

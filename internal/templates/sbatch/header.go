@@ -63,7 +63,7 @@ var options = []option{
 	{"mail-type", "", false, ignored("the wait for a job can notify")},
 	{"mail-user", "", false, ignored("the wait for a job can notify")},
 	{"comment", "", false, ignored("a job has annotations")},
-	{"array", "a", false, refused("a job has no tasks of an array: start one job for each")},
+	{"array", "a", false, refused("a job has no array tasks: start a sweep of jobs instead")},
 	{"dependency", "d", false, refused("a job cannot wait for another: wait for that one first")},
 	{"begin", "b", false, refused("a job has no earliest start time")},
 	{"chdir", "D", false, refused("the folder of the cluster is not in the image")},

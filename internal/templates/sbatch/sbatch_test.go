@@ -75,7 +75,7 @@ func TestTimes(t *testing.T) {
 // TestRefused: what cannot be expressed names its position and the reason.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"#SBATCH --array=0-9\nsrun a b\n", "line 2:9: --array cannot be expressed: a job has no tasks of an array"},
+		{"#SBATCH --array=0-9\nsrun a b\n", "line 2:9: --array cannot be expressed: a job has no array tasks"},
 		{"#SBATCH --nodess=2\nsrun a b\n", `line 2:9: option --nodess=2 is not supported; did you mean "--nodes"`},
 		{"#SBATCH --nodes=2-4\nsrun a b\n", `line 2:9: --nodes cannot be expressed: "2-4" is not a number of at least 1`},
 		{"#SBATCH --nodes=2\npython a.py\n", "the script starts nothing with srun: Slurm runs it on the first of 2 nodes only"},
