@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -143,7 +144,18 @@ func ExitOf(err error) Exit {
 const FreeSpace = "free space on the disk of the file"
 
 // NoSpace reports that a file of this machine could not be written because its disk is full, or the user's part of it.
-func NoSpace(err error) bool {
+func NoSpace(err error) bool { return noSpace(runtime.GOOS, err) }
+
+// noSpace is NoSpace on an operating system.
+func noSpace(system string, err error) bool {
+	const (
+		handleDiskFull syscall.Errno = 39 // ERROR_HANDLE_DISK_FULL
+		diskFull       syscall.Errno = 112
+		quotaExceeded  syscall.Errno = 1295 // ERROR_DISK_QUOTA_EXCEEDED
+	)
+	if system == "windows" {
+		return errors.Is(err, diskFull) || errors.Is(err, handleDiskFull) || errors.Is(err, quotaExceeded)
+	}
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
@@ -179,6 +191,23 @@ type Line struct {
 	Note   string
 }
 
+// mostText is how many characters of a line are shown. The values on a command line, and answers, can have any length.
+const mostText = 2000
+
+// shorten returns a text with its middle left out if it is too long for a screen.
+func shorten(text string) string {
+	if len(text) <= mostText {
+		return text
+	}
+	runes := []rune(text)
+	left := len(runes) - mostText
+	if left <= 0 {
+		return text
+	}
+	const end = mostText / 4
+	return fmt.Sprintf("%s … (%d characters left out) … %s", string(runes[:mostText-end]), left, string(runes[len(runes)-end:]))
+}
+
 // String returns the whole line.
 func (l Line) String() string {
 	text := l.Head + l.Text
@@ -189,7 +218,7 @@ func (l Line) String() string {
 }
 
 // Lines returns the lines of an error: what failed and why, then facts and suggestions with their labels, and with
-// debug the chain of causes.
+// debug the chain of causes. Lines that are not for pasting are shortened.
 func Lines(err error, debug bool) (out []Line) {
 	head := "Error: "
 	for text := range strings.SplitSeq(err.Error(), "\n") {
@@ -200,6 +229,11 @@ func Lines(err error, debug bool) (out []Line) {
 	}
 	if debug {
 		eachCause(err, func(text string) { out = append(out, labelled(len(causedBy)+1, causedBy, text)...) })
+	}
+	for i := range out {
+		if !out[i].Pasted {
+			out[i].Text = shorten(out[i].Text)
+		}
 	}
 	return out
 }

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestFirstLine(t *testing.T) {
@@ -20,6 +23,46 @@ func TestFirstLine(t *testing.T) {
 		if got := e.Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// The numbers of Windows have other meanings elsewhere.
+func TestNoSpace(t *testing.T) {
+	for _, tt := range []struct {
+		system string
+		err    error
+		want   bool
+	}{
+		{"linux", syscall.ENOSPC, true},
+		{"linux", syscall.EDQUOT, true},
+		{"linux", syscall.Errno(112), false},
+		{"windows", syscall.Errno(112), true},
+		{"windows", syscall.Errno(39), true},
+		{"windows", syscall.Errno(1295), true},
+		{"windows", syscall.Errno(5), false},
+	} {
+		wrapped := New("a", "b").WithCause(&fs.PathError{Op: "write", Path: "f", Err: tt.err})
+		if got := noSpace(tt.system, wrapped); got != tt.want {
+			t.Errorf("%s, %d: got %v", tt.system, tt.err, got)
+		}
+	}
+}
+
+// A value of any length in a line does not fill the screen; a line to paste stays whole.
+func TestLongLines(t *testing.T) {
+	long := strings.Repeat("é", 100_000)
+	e := Usagef("invalid --x %q: must be a number", long).WithFact("message", long).Suggest(Option("--y", long))
+	lines := Lines(e, false)
+	if len(lines) != 3 || !strings.HasSuffix(lines[0].Text, `é": must be a number`) || !strings.Contains(lines[0].Text, " characters left out) … é") {
+		t.Fatalf("got %d lines, the first ends in %q", len(lines), lines[0].Text[len(lines[0].Text)-50:])
+	}
+	for _, l := range lines {
+		if n := utf8.RuneCountInString(l.Text); !l.Pasted && n > mostText+100 || l.Pasted && n < 100_000 {
+			t.Errorf("%s: %d characters", l.Head, n)
+		}
+	}
+	if short := strings.Repeat("é", mostText); shorten(short) != short {
+		t.Error("a line that fits is shortened")
 	}
 }
 
