@@ -90,14 +90,19 @@ type callbackError struct{ err error }
 func (e callbackError) Error() string { return e.err.Error() }
 func (e callbackError) Unwrap() error { return e.err }
 
+// brief is how long a watch with events at least lasts. A server that ends each one sooner is not asked without pauses.
+const brief = time.Second
+
 func (w *follower[T]) run(ctx context.Context) error {
 	failures, refusals, away := 0, 0, false
+	hurried := 0 // brief watches with events in a row
 	for {
 		var err error
 		progress := false
 		if w.version == "" {
 			err = w.relist(ctx)
 		}
+		begun := w.c.o.Now()
 		if err == nil {
 			progress, err = w.watch(ctx)
 		}
@@ -122,6 +127,10 @@ func (w *follower[T]) run(ctx context.Context) error {
 		}
 		if progress {
 			failures, refusals, away = 0, 0, false
+			if hurried++; w.c.o.Now().Sub(begun) >= brief {
+				hurried = 0
+			}
+			failures = max(0, min(hurried-1, 3)) // at most a second: there are changes to show
 		}
 		failures++
 		// The first resume is immediate: servers end watches as a matter of course.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -215,6 +216,19 @@ func TestFollowQuiet(t *testing.T) {
 	c, n := serve(t, inTurn(t, answer(listOf("3")), events(t, "3"), events(t, "3"), events(t, "3"), events(t, "3", event(Added, object("a", "u", "4", 1)))),
 		func(o *Options) { o.Now = func() time.Time { now = now.Add(time.Minute); return now } })
 	if got, err := follow(c, 2); err != nil || got != "SYNCED ADDED-a1" || n.String() != "[]" {
+		t.Errorf("got %s, %v, waits %s", got, err, n)
+	}
+}
+
+// A server that ends each watch after an event is not asked without pauses; the events still come.
+func TestFollowBriefWatches(t *testing.T) {
+	turns := []http.HandlerFunc{answer(listOf("3"))}
+	for i := range 8 {
+		turns = append(turns, events(t, strconv.Itoa(3+i), event(Added, object("a"+strconv.Itoa(i), "u", strconv.Itoa(4+i), 1))))
+	}
+	now := time.Unix(0, 0)
+	c, n := serve(t, inTurn(t, turns...), func(o *Options) { o.Now = func() time.Time { return now } })
+	if got, err := follow(c, 9); err != nil || !strings.HasSuffix(got, "ADDED-a71") || n.String() != "[250ms 500ms 1s 1s 1s 1s]" {
 		t.Errorf("got %s, %v, waits %s", got, err, n)
 	}
 }
