@@ -1,14 +1,17 @@
 package kube
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
@@ -78,6 +81,36 @@ func TestNullObjects(t *testing.T) {
 	c, _ = serve(t, answer(`{"kind":"PodList","items":[{"metadata":{"name":"a"}}, null]}`))
 	_, err := List[map[string]any](bg, c, kinds.Pod, "", ListOptions{})
 	mustSay(t, err, errs.Failure, "not from a Kubernetes API server")
+}
+
+// A list with an object that has no name is refused; an object that is there twice counts once.
+func TestNamelessAndDoubleObjects(t *testing.T) {
+	type typed struct {
+		Metadata struct {
+			Name, Namespace string
+		} `json:"metadata"`
+	}
+	const nameless = `{"kind":"PodList","items":[{"metadata":{"name":"a"}}, {"metadata":{"uid":"b"}}]}`
+	const double = `{"kind":"PodList","items":[{"metadata":{"name":"a","namespace":"n"},"v":1}, {"metadata":{"name":"a","namespace":"m"}}, {"metadata":{"name":"a","namespace":"n"},"v":2}]}`
+	c, _ := serve(t, answer(nameless))
+	_, err := List[map[string]any](bg, c, kinds.Pod, "", ListOptions{})
+	mustSay(t, err, errs.Failure, "not from a Kubernetes API server")
+	_, err = List[*corev1.Pod](bg, c, kinds.Pod, "", ListOptions{})
+	mustSay(t, err, errs.Failure, "not from a Kubernetes API server")
+	c, _ = serve(t, answer(double))
+	untyped, err := List[map[string]any](bg, c, kinds.Pod, "", ListOptions{})
+	if err != nil || len(untyped.Items) != 2 || fmt.Sprint(untyped.Items[0]["v"]) != "2" {
+		t.Errorf("got %v, %v", untyped.Items, err)
+	}
+	if pods, err := List[corev1.Pod](bg, c, kinds.Pod, "", ListOptions{}); err != nil || len(pods.Items) != 2 || pods.Items[1].Namespace != "m" {
+		t.Errorf("got %v, %v", pods.Items, err)
+	}
+	if raw, err := List[json.RawMessage](bg, c, kinds.Pod, "", ListOptions{}); err != nil || len(raw.Items) != 3 {
+		t.Errorf("a type without a name: got %d, %v", len(raw.Items), err)
+	}
+	if at, ok := identifierOf(reflect.TypeFor[typed]()); ok {
+		t.Errorf("fields without JSON names: %v", at)
+	}
 }
 
 // The password of a proxy is not shown.

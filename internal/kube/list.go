@@ -1,12 +1,14 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -59,10 +61,11 @@ func List[T any](ctx context.Context, c *Client, r kinds.Resource, namespace str
 // Collect lists objects of one type and converts each into another type, so that only one object of the first type is in
 // memory at a time.
 func Collect[W, T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, convert func(*W) T) (Page[T], error) {
-	l := lister[W, T]{c: c, r: r, namespace: namespace, o: o, convert: convert, bytes: bounded.List}
+	l := lister[W, T]{c: c, r: r, namespace: namespace, o: o, convert: convert, bytes: bounded.List, at: map[identity]int{}}
+	l.where, l.named = identifierOf(reflect.TypeFor[W]())
 	token, err := l.page(ctx, 0, "")
 	if tooLarge(err) {
-		l.out.Items = nil
+		l.keep(0)
 		token, err = l.page(ctx, pageSize, "")
 	}
 	// A server may split a list without being asked.
@@ -74,7 +77,7 @@ func Collect[W, T any](ctx context.Context, c *Client, r kinds.Resource, namespa
 			err = l.c.explain(ctx, l.call(nil), &bodyError{errors.New("the pages of the list do not end")})
 		case isExpired(err) && !restarted:
 			restarted = true
-			l.out.Items = nil
+			l.keep(0)
 			token, err = l.page(ctx, 0, "")
 		}
 	}
@@ -98,6 +101,35 @@ type lister[W, T any] struct {
 	out       Page[T]
 	pages     int   // read so far
 	bytes     int64 // left for the pages to come
+	where     identifier
+	named     bool             // W has a name, and where says where
+	at        map[identity]int // of the items
+}
+
+// add takes in an item. One that the list has already, as on two pages, takes the place of the first.
+func (l *lister[W, T]) add(w *W) error {
+	var id identity
+	untyped, ok := any(w).(*map[string]any)
+	switch {
+	case ok:
+		l.name(*untyped)
+		id = identityOf(*untyped)
+	case l.named:
+		id = l.where.of(reflect.ValueOf(w).Elem())
+	default:
+		l.out.Items = append(l.out.Items, l.convert(w))
+		return nil
+	}
+	if id.name == "" {
+		return errNameless
+	}
+	if i, twice := l.at[id]; twice {
+		l.out.Items[i] = l.convert(w)
+		return nil
+	}
+	l.at[id] = len(l.out.Items)
+	l.out.Items = append(l.out.Items, l.convert(w))
+	return nil
 }
 
 func (l *lister[W, T]) done(err error) (Page[T], error) {
@@ -127,23 +159,34 @@ func (l *lister[W, T]) page(ctx context.Context, limit int, token string) (strin
 	had := len(l.out.Items)
 	var size int64
 	err := l.c.read(ctx, k, func(body io.Reader) (err error) {
-		l.out.Items = l.out.Items[:had]
+		l.keep(had)
+		var wrong error
 		limited := &limitedList{r: bounded.NewReader(body, l.bytes)}
 		defer func() { size = limited.size }()
 		meta, err = slim.List(limited, func(w *W) {
-			if limited.full = len(l.out.Items) >= bounded.Items; limited.full {
+			if limited.full = len(l.out.Items) >= bounded.Items; limited.full || wrong != nil {
 				return
 			}
-			if untyped, ok := any(w).(*map[string]any); ok {
-				l.name(*untyped)
-			}
-			l.out.Items = append(l.out.Items, l.convert(w))
+			wrong = l.add(w)
 		})
-		return err
+		return cmp.Or(err, wrong)
 	})
 	l.bytes -= size
 	l.out.ResourceVersion = meta.ResourceVersion
 	return meta.Continue, err
+}
+
+// keep removes all items but the first n.
+func (l *lister[W, T]) keep(n int) {
+	if n == len(l.out.Items) {
+		return
+	}
+	l.out.Items = l.out.Items[:n]
+	for id, i := range l.at {
+		if i >= n {
+			delete(l.at, id)
+		}
+	}
 }
 
 // limitedList is a list that has no more items than fit.

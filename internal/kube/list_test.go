@@ -141,7 +141,7 @@ func TestListWrongChecksum(t *testing.T) {
 }
 
 func TestListUntyped(t *testing.T) {
-	c, _ := serve(t, answer(`{"kind":"PodList","items":[{"metadata":{"name":"a","generation":3}},{"apiVersion":"x/v1","kind":"X"}]}`))
+	c, _ := serve(t, answer(`{"kind":"PodList","items":[{"metadata":{"name":"a","generation":3}},{"apiVersion":"x/v1","kind":"X","metadata":{"name":"b"}}]}`))
 	p, err := List[map[string]any](bg, c, kinds.Pod, "ns", ListOptions{})
 	if err != nil || p.Items[0]["kind"] != "Pod" || p.Items[0]["apiVersion"] != "v1" || p.Items[1]["kind"] != "X" {
 		t.Fatalf("got %v, %v", p.Items, err)
@@ -150,7 +150,7 @@ func TestListUntyped(t *testing.T) {
 		t.Errorf("got %T", n)
 	}
 	raw, err := List[json.RawMessage](bg, c, kinds.Pod, "ns", ListOptions{})
-	if err != nil || string(raw.Items[1]) != `{"apiVersion":"x/v1","kind":"X"}` {
+	if err != nil || string(raw.Items[1]) != `{"apiVersion":"x/v1","kind":"X","metadata":{"name":"b"}}` {
 		t.Errorf("got %s, %v", raw.Items, err)
 	}
 }

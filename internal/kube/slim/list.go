@@ -50,6 +50,9 @@ func List[T any](r io.Reader, item func(*T)) (Meta, error) {
 		switch string(name) {
 		case "items":
 			found = true
+			if c, err := s.peek(); err != nil || c != '[' && c != 'n' { // null is no items
+				return cmp.Or(err, ErrNotList)
+			}
 			return s.elements(func() error {
 				if c, err := s.peek(); err != nil || c == 'n' {
 					return cmp.Or(err, ErrNull)

@@ -116,6 +116,15 @@ func TestNullItem(t *testing.T) {
 	}
 }
 
+// Items of another type are an error, and not an empty list.
+func TestItemsAreAList(t *testing.T) {
+	for _, items := range []string{`{"a":1}`, `"a"`, `7`, `true`} {
+		if _, _, err := read(strings.NewReader(`{"kind":"XList","items":` + items + `}`)); !errors.Is(err, slim.ErrNotList) {
+			t.Errorf("%s: got %v", items, err)
+		}
+	}
+}
+
 // readers hand out a text in pieces of every awkward size.
 func readers(text string) map[string]io.Reader {
 	return map[string]io.Reader{
