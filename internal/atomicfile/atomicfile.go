@@ -3,6 +3,8 @@
 package atomicfile
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +16,11 @@ const extension = ".tmp"
 // Write replaces the file at path, or creates it, with what write puts into the file that it gets. Only the
 // owner can read and write the file. The result describes the new file. Write removes temporary files that
 // killed writes of the same file left.
+// Write refuses to put a file in the place of a device or a pipe.
 func Write(path string, write func(*os.File) error) (info os.FileInfo, err error) {
+	if err := replaceable(path); err != nil {
+		return nil, err
+	}
 	dir := filepath.Dir(path)
 	sweep(dir, prefix(path))
 	tmp, err := create(dir, prefix(path)+"*"+extension)
@@ -69,6 +75,27 @@ func Replace(path string, data []byte) (err error) {
 		return err
 	}
 	return rename(tmp, path)
+}
+
+// replaceable refuses a path at which something is that is not a file, such as /dev/null, or a link of the system to what a
+// process has open, such as /dev/stdout. With the permissions of root, the new file would take its place for everybody.
+func replaceable(path string) error {
+	refuse := func(why string) error { return &fs.PathError{Op: "write", Path: path, Err: errors.New(why)} }
+	if to, err := os.Readlink(path); err == nil && strings.HasPrefix(to, "/proc/") {
+		return refuse("it is a link into /proc")
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // nothing is there, or writing says what is wrong
+		return nil
+	case info.Mode()&os.ModeDevice != 0:
+		return refuse("it is a device")
+	case info.Mode()&os.ModeNamedPipe != 0:
+		return refuse("it is a pipe")
+	case info.Mode()&os.ModeSocket != 0:
+		return refuse("it is a socket")
+	}
+	return nil
 }
 
 // prefix returns the first part of the names of a file's temporary files.

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -160,5 +162,40 @@ func TestExclusive(t *testing.T) {
 			release()
 		}
 		_ = os.Remove(path)
+	}
+}
+
+// A file takes the place of no device, pipe or socket, also behind a link.
+func TestDevicesStay(t *testing.T) {
+	if _, err := os.Stat("/dev/null"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	socket, err := net.Listen("unix", filepath.Join(dir, "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	for name, to := range map[string]string{"null": "/dev/null", "stdout": "/proc/self/fd/1"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, why := range map[string]string{"socket": "it is a socket", "null": "it is a device", "stdout": "it is a link into /proc"} {
+		path := filepath.Join(dir, name)
+		before, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Write(path, func(*os.File) error { t.Error("written"); return nil })
+		if err == nil || !strings.HasSuffix(err.Error(), why) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if now, err := os.Lstat(path); err != nil || now.Mode() != before.Mode() {
+			t.Errorf("%s: %v, %v", name, now, err)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("%v, %v", entries, err)
 	}
 }
