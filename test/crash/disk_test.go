@@ -82,6 +82,28 @@ func TestFullDisk(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "no space") {
 		t.Errorf("list-jobs with a full cache: %v\n%s", err, out)
 	}
+	// A command in a pod of the sandbox fails like one in a pod.
+	ballast := filepath.Join(full, "ballast")
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	lab := func(args ...string) (string, error) {
+		cmd := h.command(args...)
+		cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+full)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := lab("sandbox", "create", "lab"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	write := []string{"exec", "vit-huge", "-n", "hyperpod-ns-researchers", "--", "sh", "-c", "echo text > /tmp/file && echo written"}
+	if out, err := lab(write...); err != nil || !strings.Contains(out, "written") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	fill(t, full)
+	if out, err := lab(write...); err == nil || strings.Contains(out, "written") || !strings.Contains(out, "write error: no space left on device") {
+		t.Errorf("exec that writes to a full disk: %v\n%s", err, out)
+	}
 }
 
 // onFullDisk runs a command on a disk that has space for setup only.

@@ -175,7 +175,28 @@ func (s *Shell) step(ctx context.Context, st step, std Streams, depth, last int)
 		}
 		return last, true
 	}
-	return s.run(ctx, argv, own, depth+1), false
+	code = s.run(ctx, argv, own, depth+1)
+	for _, out := range []io.Writer{own.Out, own.Err} {
+		if file, ok := out.(*outFile); ok && file.err != nil {
+			return complain(std, "sh", "write error", file.err), false
+		}
+	}
+	return code, false
+}
+
+// outFile is a file that the output of a command goes to. It keeps the first error, for commands that do not look at it.
+type outFile struct {
+	io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (f *outFile) Write(p []byte) (int, error) {
+	n, err := f.Writer.Write(p)
+	if f.err == nil {
+		f.err = err
+	}
+	return n, err
 }
 
 // step is one command; after is the operator between it and the previous one.
@@ -277,7 +298,7 @@ func (s *Shell) redirected(op, name string, std *Streams) (io.Closer, error) {
 		if err != nil {
 			return nil, err
 		}
-		out, file = f, f
+		out, file = &outFile{Writer: f}, f
 	}
 	if strings.HasPrefix(op, "2") {
 		std.Err = out
