@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/pattern"
@@ -50,6 +52,9 @@ func FromObjects(objects []map[string]any, c Conversion) (t *parse.Template, not
 	}
 	if m.name = manifest.TextOf(jobobject.Inner(m.job, "metadata")["name"]); m.name == "" {
 		return nil, nil, errs.Usagef("the job in %s requires a name", c.Source)
+	}
+	if len(m.name) > validation.DNS1123SubdomainMaxLength {
+		return nil, nil, errs.Usagef("the name of the job in %s is too long: at most %d characters", c.Source, validation.DNS1123SubdomainMaxLength)
 	}
 	m.pods = podNames(m.name)
 	m.prepare(view)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,4 +78,12 @@ func FuzzFromObjects(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A name without end is refused before it becomes a pattern.
+func TestLongName(t *testing.T) {
+	job := map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": strings.Repeat("x", 1<<20)}}
+	if _, _, err := FromObjects([]map[string]any{job}, Conversion{Source: "f.yaml"}); errs.ExitOf(err) != errs.Usage || err.Error() != "the name of the job in f.yaml is too long: at most 253 characters" {
+		t.Errorf("got %.200v", err)
+	}
 }

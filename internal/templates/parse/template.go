@@ -144,7 +144,7 @@ func flattenLists(docs []*manifest.Node) []*manifest.Node {
 	var out []*manifest.Node
 	for _, d := range docs {
 		if items := d.Get("items"); strings.HasSuffix(d.Get("kind").Str(), "List") && items != nil && items.Kind == manifest.ListNode {
-			out = append(out, items.Items...)
+			out = append(out, flattenLists(items.Items)...)
 			continue
 		}
 		out = append(out, d)
@@ -169,6 +169,9 @@ func (t *Template) checkDocuments() (faults []error) {
 			if !d.Faulty {
 				faultf("a manifest must be a map with apiVersion and kind")
 			}
+			continue
+		case kind == "List" && d.Get("items") != nil && d.Get("items").Kind == manifest.MapNode:
+			faults = append(faults, manifest.Faultf(d.Get("items").Line, "items of a List must be a list").Col(d.Get("items").Column))
 			continue
 		case version == "" && kind == "":
 			if !d.Faulty {
