@@ -3,6 +3,7 @@ package admission
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueuev1beta1 "sigs.k8s.io/kueue/apis/kueue/v1beta1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/yaml"
 )
 
 // scheme knows the kinds an Engine loads, in all versions they are served in.
@@ -89,6 +91,9 @@ func DecodeStrict(data []byte) ([]client.Object, error) { return decode(data, st
 
 func (d decoding) one(doc []byte) ([]client.Object, error) {
 	js, err := utilyaml.ToJSON(doc)
+	if err == nil && !json.Valid(js) { // YAML that begins with a brace
+		js, err = yaml.YAMLToJSON(doc)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +105,7 @@ func (d decoding) one(doc []byte) ([]client.Object, error) {
 		if !d.known && runtime.IsNotRegisteredError(err) {
 			return nil, nil
 		}
-		return nil, err
+		return nil, plain(err, js)
 	}
 	if meta.IsListType(obj) {
 		return d.list(obj)
@@ -109,6 +114,26 @@ func (d decoding) one(doc []byte) ([]client.Object, error) {
 		return []client.Object{o}, nil
 	}
 	return nil, nil
+}
+
+// plain words an error of the decoder about a document. The document itself is not shown: a wrong file may hold secrets.
+func plain(err error, js []byte) error {
+	var head struct{ APIVersion, Kind any }
+	_ = json.Unmarshal(js, &head)
+	kind, _ := head.Kind.(string)
+	version, _ := head.APIVersion.(string)
+	var other *json.UnmarshalTypeError
+	switch {
+	case runtime.IsNotRegisteredError(err):
+		return fmt.Errorf("kind %s of %s is not one of Kueue's", kind, version)
+	case kind == "":
+		return errors.New("kind is missing")
+	case version == "":
+		return errors.New("apiVersion is missing")
+	case errors.As(err, &other):
+		return fmt.Errorf("%s: a value of another type than %s is required", cmp.Or(other.Field, kind), other.Value)
+	}
+	return err
 }
 
 // called returns the kind and the name of an object in parentheses, as far as it has them.

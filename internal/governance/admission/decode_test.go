@@ -208,3 +208,22 @@ func TestCohortTreeTurnedRound(t *testing.T) {
 		}
 	}
 }
+
+// Errors use no words of Go and never quote a document, which may be a wrong file with secrets.
+func TestDecodeStrictInPlainWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: secret}\n": "document 1: kind Job of batch/v1 is not one of Kueue's",
+		"password: secret\n":                     "document 1: kind is missing",
+		"kind: ClusterQueue\npassword: secret\n": "document 1: apiVersion is missing",
+		"secret\n":                               "document 1: kind is missing",
+		"[secret]\n":                             "document 1: kind is missing",
+		"{apiVersion: v1, kind: List, items: {secret: 1}}\n":              "document 1: items: a value of another type than object is required",
+		"apiVersion: kueue.x-k8s.io/v1beta2\nkind: {secret: 1}\n":         "document 1: kind is missing",
+		"apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: 7\n": "document 1: metadata: a value of another type than number is required",
+	} {
+		_, err := DecodeStrict([]byte(text))
+		if err == nil || err.Error() != want {
+			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
+		}
+	}
+}
