@@ -1,8 +1,10 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
@@ -28,7 +30,7 @@ type instancePrice struct {
 func ParsePrices(text []byte, devices func(instanceType string) int) (*Prices, error) {
 	var f priceFile
 	if err := yaml.UnmarshalStrict(text, &f); err != nil {
-		return nil, err
+		return nil, plain(err)
 	}
 	if len(f.Currency) != 3 {
 		return nil, fmt.Errorf("currency must be three letters, for example USD")
@@ -61,4 +63,21 @@ func ParsePrices(text []byte, devices func(instanceType string) int) (*Prices, e
 		}
 	}
 	return out, nil
+}
+
+// plain words an error of the YAML library.
+func plain(err error) error {
+	text := err.Error()
+	if _, field, ok := strings.Cut(text, "Go struct field "); ok {
+		field, _, _ = strings.Cut(field, " ")
+		_, field, _ = strings.Cut(field, ".") // behind the type
+		return fmt.Errorf("%s has a value of another type", field)
+	}
+	if strings.Contains(text, "cannot unmarshal") {
+		return errors.New("the file must have currency, date and instances")
+	}
+	if _, detail, ok := strings.Cut(text, "json: "); ok {
+		return errors.New(detail)
+	}
+	return errors.New(strings.TrimPrefix(text, "error converting YAML to JSON: yaml: "))
 }
