@@ -54,6 +54,9 @@ func (p *jsonPath) parser() (*jsonpath.JSONPath, error) {
 	return j, j.Parse(p.text)
 }
 
+// goTypes replaces the types in errors of the jsonpath library.
+var goTypes = strings.NewReplacer("map[string]interface {}", "an object", "[]interface {}", "a list", "interface {}", "a value", "float64", "a number", "int64", "a number")
+
 // execute writes what the template finds in a value of maps, lists and scalars,
 // with no newline of its own, as kubectl does.
 func (p *jsonPath) execute(value any) ([]byte, error) {
@@ -63,7 +66,7 @@ func (p *jsonPath) execute(value any) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	if err := guarded(func() error { return j.Execute(&b, value) }); err != nil {
-		return nil, errs.Wrap(err, "the jsonpath template does not fit this document")
+		return nil, errs.New("the jsonpath template does not fit this document", goTypes.Replace(err.Error())).WithCause(err)
 	}
 	return b.Bytes(), nil
 }

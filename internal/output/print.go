@@ -22,6 +22,24 @@ func Print(s *IO, f Format, document any, table func() Table, names func() []str
 	return err
 }
 
+// Answered is the error of a command whose exit code is its answer, after it printed with an error or none. A reader that is
+// gone changes no answer.
+func Answered(printed error, code errs.Exit) error {
+	if code == errs.OK {
+		return printed
+	}
+	return Outcome(printed, errs.Silent{Code: code})
+}
+
+// Outcome is the error of a command that printed, with an error or none, what it has, and failed in a part or not at all. A
+// reader that is gone hides no failure.
+func Outcome(printed, failed error) error {
+	if printed == nil || failed != nil && IsBrokenPipe(printed) {
+		return failed
+	}
+	return printed
+}
+
 func render(s *IO, f Format, document any, table func() Table, names func() []string) ([]byte, error) {
 	switch {
 	case f.IsTable() && table != nil:

@@ -81,13 +81,11 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	doctortext.Fill(doc.Diagnoses, f.Line)
 	doc.Close()
-	if err := output.Print(f.IO, format, doc, func() output.Table { return table(doc, format.Name == output.Wide) }, nil); err != nil {
-		return err
-	}
+	code := errs.OK
 	if doc.Status == doctor.Fail {
-		return errs.Silent{Code: errs.No}
+		code = errs.No
 	}
-	return nil
+	return output.Answered(output.Print(f.IO, format, doc, func() output.Table { return table(doc, format.Name == output.Wide) }, nil), code)
 }
 
 // settings examines the settings again: a fault in them does not keep this command from

@@ -120,10 +120,7 @@ func Run(ctx context.Context, o *Options) error {
 		}
 		return out
 	})
-	if err != nil {
-		return err
-	}
-	return nothing(found)
+	return output.Outcome(err, nothing(found))
 }
 
 // find reads the chosen clusters.

@@ -136,13 +136,11 @@ func Run(ctx context.Context, o *Options) error {
 	f.MissingFigures(slices.DeleteFunc(slices.Clone(s.Missing), func(m state.Missing) bool {
 		return unread != nil && m.Resource.Kind == kinds.Workload.Kind // the error reports it
 	}))
-	if err := liveview.Print(f, format, v.shown()); err != nil {
-		return err
-	}
+	printed := liveview.Print(f, format, v.shown())
 	if unread != nil && unread.Reason != state.Failed {
-		return unread.Err // what the queues' status says is shown, and is not what was asked for
+		return output.Outcome(printed, unread.Err) // what the queues' status says is shown, and is not what was asked for
 	}
-	return factory.Failures(s.Missing)
+	return output.Outcome(printed, factory.Failures(s.Missing))
 }
 
 // view is what is shown, in any format.

@@ -2,7 +2,6 @@
 package getquota
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -176,7 +175,7 @@ func Run(ctx context.Context, o *Options) error {
 			f.Notef("%s", text)
 		}
 	}
-	return cmp.Or(liveview.Print(f, format, v.View), factory.Failures(s.Missing))
+	return output.Outcome(liveview.Print(f, format, v.View), factory.Failures(s.Missing))
 }
 
 // view is what is shown, and what is wrong: its tables have that only when they are

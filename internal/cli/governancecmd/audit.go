@@ -111,10 +111,7 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 	}
 	audittext.Fill(doc.Findings)
 	err = output.Print(f.IO, format, doc, func() output.Table { return auditTable(doc) }, nil)
-	if err != nil {
-		return err
-	}
-	return factory.Failures(s.Missing)
+	return output.Outcome(err, factory.Failures(s.Missing))
 }
 
 // mostFindings is the number of findings that have a row; JSON has all.

@@ -141,16 +141,14 @@ func runCheck(ctx context.Context, o *CheckOptions) error {
 	} else {
 		err = output.Print(f.IO, format, doc, func() output.Table { return findingsTable(doc) }, nil)
 	}
-	if err != nil {
-		return err
-	}
+	code := errs.OK
 	switch {
 	case o.Strict && doc.ErrorCount+doc.WarningCount > 0:
-		return silent(f, errs.No)
+		code = errs.No
 	case doc.ErrorCount > 0:
-		return silent(f, errs.Failure)
+		code = errs.Failure
 	}
-	return nil
+	return answered(f, err, code)
 }
 
 // nodesFailed returns the error of a server that failed to list the nodes, which --live asks for. Without permission, the
@@ -163,11 +161,12 @@ func nodesFailed(missing []state.Missing) error {
 	return nil
 }
 
-func silent(f *factory.Factory, code errs.Exit) error {
-	if err := f.IO.Flush(); err != nil {
-		return err
+// answered writes the rest of the output. The exit code is the answer.
+func answered(f *factory.Factory, printed error, code errs.Exit) error {
+	if printed == nil {
+		printed = f.IO.Flush()
 	}
-	return errs.Silent{Code: code}
+	return output.Answered(printed, code)
 }
 
 // report checks the text of a file. Faults of the text are errors with code E000; the rules are checked on the rest.

@@ -92,13 +92,11 @@ func runPlan(ctx context.Context, o *PlanOptions) error {
 		}
 		f.NoteCommand("saved the plan:", errs.Run("governance", "apply", "--plan", o.Out))
 	}
-	if err := show(f, format, p); err != nil {
-		return err
-	}
+	code := errs.OK
 	if p.Changes {
-		return silent(f, errs.No)
+		code = errs.No
 	}
-	return nil
+	return answered(f, show(f, format, p), code)
 }
 
 // compare plans with the cluster or with SageMaker, and says what to save of it.

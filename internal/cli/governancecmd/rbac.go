@@ -248,10 +248,11 @@ func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *facto
 	doc.Permissions = results
 	doc.Allowed = !slices.ContainsFunc(results, func(r review) bool { return r.Required && !r.Allowed })
 	err = output.Print(o.Factory.IO, format, doc, func() output.Table { return reviewTable(doc, format.Name == output.Wide) }, nil)
-	if err == nil && !doc.Allowed {
-		return silent(o.Factory, errs.No)
+	code := errs.OK
+	if !doc.Allowed {
+		code = errs.No
 	}
-	return err
+	return answered(o.Factory, err, code)
 }
 
 // reviewTable has one row for the verbs on a resource that have the same answer, missing ones first, and the commands

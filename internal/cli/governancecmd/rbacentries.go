@@ -145,13 +145,11 @@ func (o *RBACOptions) verifyEntries(ctx context.Context, client *aws.Client, e c
 	if err != nil {
 		return err
 	}
-	if err := output.Print(f.IO, format, review, func() output.Table { return t }, nil); err != nil {
-		return err
-	}
+	code := errs.OK
 	if !good {
-		return silent(f, errs.No)
+		code = errs.No
 	}
-	return nil
+	return answered(f, output.Print(f.IO, format, review, func() output.Table { return t }, nil), code)
 }
 
 // EntriesReview is the JSON of governance rbac --verify with principals.

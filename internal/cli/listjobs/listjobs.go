@@ -146,10 +146,16 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	}
 	f.Missing(slices.Concat(st.Missing, missing))
 	rows := o.rows(st, use, cluster.Now())
-	err = output.Print(f.IO, format, o.document(rows, state.UnreadOf(st.Missing)),
-		func() output.Table { return o.table(rows, cluster.Now()) },
-		func() []string { return names(rows) })
-	return cmp.Or(err, factory.Failures(st.Missing))
+	failed := factory.Failures(st.Missing)
+	table := func() output.Table {
+		t := o.table(rows, cluster.Now())
+		if failed != nil { // there may be jobs
+			t.Empty = ""
+		}
+		return t
+	}
+	err = output.Print(f.IO, format, o.document(rows, state.UnreadOf(st.Missing)), table, func() []string { return names(rows) })
+	return output.Outcome(err, failed)
 }
 
 // scope is what to list: the kinds, and one namespace or all.

@@ -2,7 +2,6 @@
 package savesnapshot
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -120,7 +119,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	f.Notes(lacks(s))
 	if o.File == "-" {
-		return cmp.Or(s.Write(f.IO.JSONOut()), factory.Failures(s.Info.Unread))
+		return output.Outcome(s.Write(f.IO.JSONOut()), factory.Failures(s.Info.Unread))
 	}
 	size, err := s.Save(o.File, snapshot.SaveOptions{Force: o.Force})
 	if err != nil {
@@ -128,7 +127,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	err = output.Print(f.IO, format, document(o, s, size), func() output.Table { return table(o, s, size) },
 		func() []string { return []string{"snapshot/" + o.File} })
-	return cmp.Or(err, factory.Failures(s.Info.Unread))
+	return output.Outcome(err, factory.Failures(s.Info.Unread))
 }
 
 // lacks returns what the snapshot does not have, a line for each reason.

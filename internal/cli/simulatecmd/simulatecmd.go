@@ -321,15 +321,14 @@ func Run(ctx context.Context, o *Options) error {
 	simulation.Fill(report)
 	err = output.Print(f.IO, format, report, func() output.Table { return table(report, format.Name == output.Wide) },
 		func() []string { return names(report) })
+	code := errs.OK
 	switch {
-	case err != nil:
-		return err
 	case !report.Settled && o.Cycles == 0:
-		return errs.Silent{Code: errs.No}
+		code = errs.No
 	case report.After.Unknown > 0:
-		return errs.Silent{Code: errs.Failure}
+		code = errs.Failure
 	}
-	return nil
+	return output.Answered(err, code)
 }
 
 // unreadable returns the error about queues, flavors or, in a file, workloads that could not be read at all, else nil. The

@@ -21,6 +21,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -88,13 +89,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	admissioncheck.Owners(ctx, c, answer, &read)
 	verdict.Fill(answer, f.Line)
 	text := func() string { return verdict.Text(answer, f.IO.Width, words.Age) }
-	if err := admissioncheck.Print(f, format, answer, text, objectName(answer)); err != nil {
-		return err
-	}
-	if code := answer.Verdict.Exit(); code != errs.OK {
-		return errs.Silent{Code: code}
-	}
-	return nil
+	return output.Answered(admissioncheck.Print(f, format, answer, text, objectName(answer)), answer.Verdict.Exit())
 }
 
 // beside returns the objects of a submission without the one that is judged.

@@ -257,10 +257,7 @@ func (s *slurmRun) test(ctx context.Context) error {
 	} else {
 		err = output.Print(f.IO, format, v, nil, func() []string { return []string{v.Name} })
 	}
-	if err == nil && code != errs.OK {
-		return errs.Silent{Code: code}
-	}
-	return err
+	return output.Answered(err, code)
 }
 
 // refused words the error of sbatch, with what exists.

@@ -260,10 +260,7 @@ func (w *slurmSweep) test(ctx context.Context) error {
 			return names
 		})
 	}
-	if err == nil && code != errs.OK {
-		return errs.Silent{Code: code}
-	}
-	return err
+	return output.Answered(err, code)
 }
 
 // await waits for all jobs of the sweep as --wait says.

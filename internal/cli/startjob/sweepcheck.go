@@ -169,13 +169,7 @@ func (r *run) checkSeries(ctx context.Context, s *series, all, missing []*swept)
 		}
 		err = r.printSweep(answer, format)
 	}
-	if err != nil {
-		return err
-	}
-	if code := answer.Exit(); code != errs.OK {
-		return errs.Silent{Code: code}
-	}
-	return nil
+	return output.Answered(err, answer.Exit())
 }
 
 // examined is what a dry run finds out about a job of a series beside its quota.

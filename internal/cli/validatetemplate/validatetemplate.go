@@ -97,16 +97,18 @@ func Run(ctx context.Context, o *Options) error {
 			verdicts = append(verdicts, v)
 		}
 	}
+	var err error
 	if len(verdicts) > 0 || unread == nil {
-		if err := o.print(verdicts); err != nil {
-			return err
-		}
+		err = o.print(verdicts)
 	}
-	if err := f.IO.Flush(); err != nil {
+	if err == nil {
+		err = f.IO.Flush()
+	}
+	switch {
+	case err != nil && !output.IsBrokenPipe(err):
 		return err
-	}
-	if unread == nil && faults > 0 {
-		return errs.Silent{Code: errs.Failure}
+	case unread == nil && faults > 0:
+		return output.Answered(err, errs.Failure)
 	}
 	return unread
 }
