@@ -271,7 +271,7 @@ func (f *Factory) Cluster(ctx context.Context) (*Cluster, error) {
 		return nil, err
 	}
 	if path != "" {
-		f.cluster, err = f.openSnapshot(path)
+		f.cluster, err = f.openSnapshot(ctx, path)
 	} else if name := f.SandboxName(""); name != "" && live(f.Global) == "" {
 		f.cluster, err = f.openSandbox(ctx, name)
 	} else if c, wrong := f.Slurm(); c != nil || wrong != nil {

@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -59,8 +60,8 @@ func live(g Global) string {
 	return ""
 }
 
-func (f *Factory) openSnapshot(path string) (*Cluster, error) {
-	s, err := snapshot.Open(path)
+func (f *Factory) openSnapshot(ctx context.Context, path string) (*Cluster, error) {
+	s, err := Interruptible(ctx, func() (*snapshot.Snapshot, error) { return snapshot.Open(path) })
 	if err == nil {
 		err = f.tooOld(s)
 	}
