@@ -14,33 +14,37 @@ import (
 // gate must not even be tried: the registry remembers it, and refuses every later
 // change because of it.
 func setGates(want map[string]bool) []Warning {
-	gates := utilfeature.DefaultMutableFeatureGate
-	known := gates.GetAll()
+	t := table()
+	is := t.state.Load().registry
 	set := map[string]bool{}
-	for name, spec := range known {
-		if !spec.LockToDefault && gates.Enabled(name) != spec.Default {
-			set[string(name)] = spec.Default
+	for _, g := range t.gates {
+		if !g.locked && is[g.index] != g.byDefault {
+			set[string(g.name)] = g.byDefault
 		}
 	}
 	var warnings []Warning
 	for name, on := range want {
-		spec, ok := known[featuregate.Feature(name)]
+		i := t.index(featuregate.Feature(name))
 		switch {
-		case !ok && name == DynamicQuotaGate: // what was read is what it has
-		case !ok:
+		case i < 0 && name == DynamicQuotaGate: // what was read is what it has
+		case i < 0:
 			warnings = append(warnings, Warning{Code: GateUnknown, Name: name, On: on})
-		case spec.LockToDefault && on != spec.Default:
+		case t.gates[i].locked && on != t.gates[i].byDefault:
 			warnings = append(warnings, Warning{Code: GateLocked, Name: name, On: on})
-		case !spec.LockToDefault:
+		case !t.gates[i].locked:
 			set[name] = on
 		}
 	}
-	if err := gates.SetFromMap(set); err != nil {
+	var err error
+	if t.changes(set) {
+		err = t.set(set)
+	}
+	if err != nil {
 		// A gate without the one it depends on. Back to the defaults as a whole.
 		for name := range set {
-			set[name] = known[featuregate.Feature(name)].Default
+			set[name] = t.gates[t.index(featuregate.Feature(name))].byDefault
 		}
-		_ = gates.SetFromMap(set)
+		_ = t.set(set)
 		warnings = append(warnings, Warning{Code: GatesRefused, Reason: err.Error()})
 	}
 	for _, g := range notModelled {
@@ -48,47 +52,83 @@ func setGates(want map[string]bool) []Warning {
 			warnings = append(warnings, Warning{Code: GateNotModelled, Name: string(g)})
 		}
 	}
-	ask(gates)
 	slices.SortFunc(warnings, compareWarnings)
 	return warnings
 }
 
-// ask makes Kueue look its gates up in a table of the registry's answers. Kueue reads them many times in every
-// decision; the registry looks each one up again, and goes through all gates for a change.
-func ask(registry featuregate.MutableVersionedFeatureGate) {
-	t, ok := utilfeature.DefaultFeatureGate.(*gateTable)
-	if !ok {
-		t = &gateTable{FeatureGate: registry}
-		for name := range registry.GetAll() {
-			t.names[slot(name)] = append(t.names[slot(name)], gate{name, t.count})
-			t.count++
-		}
-		utilfeature.DefaultFeatureGate = t
+// gateTable is the registry of gates with quick answers. Kueue reads gates many times in every decision. The registry
+// looks each one up again, goes through all gates for a change, and copies the names of all gates that were read before
+// when one is read for the first time.
+type gateTable struct {
+	featuregate.FeatureGate
+	names [256][]int // places in gates, by slot
+	gates []gate     // they never change
+	state atomic.Pointer[gateState]
+}
+
+// gate is a gate of the registry.
+type gate struct {
+	name              featuregate.Feature
+	index             int // in gateTable.gates
+	byDefault, locked bool
+}
+
+// gateState has which gates are on, by index: in the registry, and for Kueue.
+type gateState struct{ registry, on []bool }
+
+// table returns the table, which Kueue asks from the first call on. Nobody has set a gate before.
+func table() *gateTable {
+	if t, ok := utilfeature.DefaultFeatureGate.(*gateTable); ok {
+		return t
 	}
-	on := make([]bool, t.count)
-	for _, list := range t.names {
-		for _, g := range list {
-			on[g.index] = registry.Enabled(g.name)
-		}
+	t := &gateTable{FeatureGate: utilfeature.DefaultFeatureGate}
+	var on []bool
+	for name, spec := range utilfeature.DefaultMutableFeatureGate.GetAll() {
+		i := len(t.gates)
+		t.names[slot(name)] = append(t.names[slot(name)], i)
+		t.gates = append(t.gates, gate{name, i, spec.Default, spec.LockToDefault})
+		on = append(on, spec.Default)
 	}
+	t.store(on)
+	utilfeature.DefaultFeatureGate = t
+	return t
+}
+
+// store takes over the state of the registry.
+func (t *gateTable) store(registry []bool) {
+	on := slices.Clone(registry)
 	if i := t.index(features.LocalQueueMetrics); i >= 0 {
 		on[i] = false // nobody reads them, and each change of a queue counts all its workloads
 	}
-	t.on.Store(&on)
+	t.state.Store(&gateState{registry, on})
 }
 
-// gateTable is the registry of gates with quick answers.
-type gateTable struct {
-	featuregate.FeatureGate
-	names [256][]gate // by slot; they never change
-	count int
-	on    atomic.Pointer[[]bool] // by index
+// changes reports whether a gate is not as it should be.
+func (t *gateTable) changes(gates map[string]bool) bool {
+	is := t.state.Load().registry
+	for name, on := range gates {
+		if is[t.index(featuregate.Feature(name))] != on {
+			return true
+		}
+	}
+	return false
 }
 
-// gate is a name and its place in gateTable.on.
-type gate struct {
-	name  featuregate.Feature
-	index int
+// set sets gates in the registry. AllAlpha and AllBeta set others, too.
+func (t *gateTable) set(gates map[string]bool) error {
+	if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(gates); err != nil {
+		return err
+	}
+	_, alpha := gates["AllAlpha"]
+	_, beta := gates["AllBeta"]
+	now := slices.Clone(t.state.Load().registry)
+	for _, g := range t.gates {
+		if _, given := gates[string(g.name)]; given || alpha || beta {
+			now[g.index] = utilfeature.DefaultMutableFeatureGate.Enabled(g.name)
+		}
+	}
+	t.store(now)
+	return nil
 }
 
 // slot spreads names over the table. Kueue has about a hundred.
@@ -102,10 +142,9 @@ func slot(f featuregate.Feature) byte {
 
 // index returns the place of a gate, -1 if there is none.
 func (t *gateTable) index(f featuregate.Feature) int {
-	list := t.names[slot(f)]
-	for i := range list {
-		if list[i].name == f {
-			return list[i].index
+	for _, i := range t.names[slot(f)] {
+		if t.gates[i].name == f {
+			return i
 		}
 	}
 	return -1
@@ -114,7 +153,7 @@ func (t *gateTable) index(f featuregate.Feature) int {
 // Enabled reports whether a gate is on.
 func (t *gateTable) Enabled(f featuregate.Feature) bool {
 	if i := t.index(f); i >= 0 {
-		return (*t.on.Load())[i]
+		return t.state.Load().on[i]
 	}
 	return t.FeatureGate.Enabled(f)
 }
@@ -122,14 +161,14 @@ func (t *gateTable) Enabled(f featuregate.Feature) bool {
 // switched turns a gate on or off for a while. The result puts it back.
 func switched(f featuregate.Feature, on bool) (restore func()) {
 	t := utilfeature.DefaultFeatureGate.(*gateTable) // since New
-	was, i := t.on.Load(), t.index(f)
-	if i < 0 || (*was)[i] == on {
+	was, i := t.state.Load(), t.index(f)
+	if i < 0 || was.on[i] == on {
 		return func() {}
 	}
-	now := slices.Clone(*was)
+	now := slices.Clone(was.on)
 	now[i] = on
-	t.on.Store(&now)
-	return func() { t.on.Store(was) }
+	t.state.Store(&gateState{was.registry, now})
+	return func() { t.state.Store(was) }
 }
 
 // withReasons turns on, for the time of one decision, the gate under which Kueue's

@@ -1,0 +1,45 @@
+package admission
+
+import (
+	"testing"
+
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"sigs.k8s.io/kueue/pkg/features"
+)
+
+// TestSetGatesAgain: an engine with the gates of the one before costs nothing. The registry copies itself for each change.
+func TestSetGatesAgain(t *testing.T) {
+	want := map[string]bool{string(features.ConcurrentAdmission): true}
+	setGates(want)
+	t.Cleanup(func() { setGates(nil) })
+	if n := testing.AllocsPerRun(5, func() { setGates(want) }); n > 20 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestSetGatesRegistry: the table has what the registry has.
+func TestSetGatesRegistry(t *testing.T) {
+	t.Cleanup(func() { setGates(nil) })
+	compare := func(what string) {
+		t.Helper()
+		for _, g := range table().gates {
+			if g.name == features.LocalQueueMetrics {
+				continue
+			}
+			if is, want := features.Enabled(g.name), utilfeature.DefaultMutableFeatureGate.Enabled(g.name); is != want {
+				t.Errorf("%s: %s is %t, want %t", what, g.name, is, want)
+			}
+		}
+	}
+	setGates(nil)
+	compare("by default")
+	setGates(map[string]bool{string(features.ConcurrentAdmission): true})
+	compare("one gate")
+	if !features.Enabled(features.ConcurrentAdmission) {
+		t.Error("the gate is off")
+	}
+	setGates(map[string]bool{"AllAlpha": true})
+	compare("all alpha gates")
+	setGates(nil)
+	compare("back to the defaults")
+}
