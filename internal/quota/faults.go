@@ -88,7 +88,7 @@ func wordFaults(q *state.ClusterQueue) []Fault {
 		{"flavorFungibility.preference", q.Fungibility.Preference, []string{"BorrowingOverPreemption", "PreemptionOverBorrowing"}},
 	} {
 		if s.word != "" && !slices.Contains(s.known, s.word) {
-			bad = append(bad, Fault{Code: UnknownWord, Field: s.field, Value: s.word, Known: s.known})
+			bad = append(bad, Fault{Code: UnknownWord, Field: s.field, Value: s.word, Known: slices.Clone(s.known)})
 		}
 	}
 	return bad

@@ -72,16 +72,16 @@ func fairWeight(fs *kueue.FairSharing) *resource.Quantity {
 func groups(gs []kueue.ResourceGroup) []state.ResourceGroup {
 	out := make([]state.ResourceGroup, len(gs))
 	for i, g := range gs {
-		for _, r := range g.CoveredResources {
-			out[i].CoveredResources = append(out[i].CoveredResources, string(r))
+		out[i] = state.ResourceGroup{CoveredResources: make([]string, len(g.CoveredResources)), Flavors: make([]state.FlavorQuotas, len(g.Flavors))}
+		for j, r := range g.CoveredResources {
+			out[i].CoveredResources[j] = string(r)
 		}
-		for _, f := range g.Flavors {
-			fq := state.FlavorQuotas{Name: string(f.Name)}
-			for _, r := range f.Resources {
-				fq.Resources = append(fq.Resources, state.ResourceQuota{Name: string(r.Name), Nominal: r.NominalQuota,
-					BorrowingLimit: r.BorrowingLimit, LendingLimit: r.LendingLimit})
+		for j, f := range g.Flavors {
+			quotas := make([]state.ResourceQuota, len(f.Resources))
+			for k, r := range f.Resources {
+				quotas[k] = state.ResourceQuota{Name: string(r.Name), Nominal: r.NominalQuota, BorrowingLimit: r.BorrowingLimit, LendingLimit: r.LendingLimit}
 			}
-			out[i].Flavors = append(out[i].Flavors, fq)
+			out[i].Flavors[j] = state.FlavorQuotas{Name: string(f.Name), Resources: quotas}
 		}
 	}
 	return out

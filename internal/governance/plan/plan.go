@@ -160,7 +160,7 @@ func Build(r Request) (*Plan, error) {
 	if r.Prune {
 		p.Kept, p.KeptClasses = []string{}, []string{}
 	}
-	p.Operations = append([]policy.Operation{}, policy.Differences(r.Live, want, prune)...)
+	p.Operations = listed(policy.Differences(r.Live, want, prune))
 	p.kueue = p.Operations
 	p.Changes = len(p.Actions)+len(p.Manual)+len(p.Operations) > 0
 	if p.Assumptions, err = assumptions(r, p); err != nil {
@@ -231,7 +231,7 @@ func findings(r Request, now, doc *policy.Document, facts policy.Facts) []policy
 	if doc.Policy == nil {
 		stays["policy"] = true
 	}
-	return slices.DeleteFunc(append([]policy.Finding{}, policy.Check(&full, r.At, facts)...), func(f policy.Finding) bool {
+	return slices.DeleteFunc(listed(policy.Check(&full, r.At, facts)), func(f policy.Finding) bool {
 		first, _, _ := strings.Cut(f.Path, ".")
 		return stays[first]
 	})
@@ -250,11 +250,16 @@ func assumptions(r Request, p *Plan) ([]policy.Assumption, error) {
 			part.Teams = append(part.Teams, *t)
 		}
 	}
-	objects, err := policy.ToKueue(part, r.Mapping)
-	if err != nil {
-		return nil, err
+	assumed, err := policy.Assumed(part, r.Mapping)
+	return listed(assumed), err
+}
+
+// listed returns a list that is not nil: JSON prints it as one.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
 	}
-	return append([]policy.Assumption{}, objects.Assumptions...), nil
+	return list
 }
 
 const fairShare = "policy.fairShare"

@@ -91,11 +91,33 @@ func ToKueue(d *Document, m Mapping) (*Objects, error) {
 	}
 	for i := range d.Teams {
 		if err := t.team(&d.Teams[i]); err != nil {
-			return nil, fmt.Errorf("team %s: %w", d.Teams[i].Team, err)
+			return nil, err
 		}
 	}
 	t.out.Assumptions = slices.Sorted(maps.Keys(t.assumed))
 	return t.out, nil
+}
+
+// Assumed returns the assumptions of ToKueue. It does not keep the objects: a document can have many.
+func Assumed(d *Document, m Mapping) ([]Assumption, error) {
+	objects, err := ToKueue(&Document{Policy: d.Policy, Kueue: d.Kueue}, m)
+	if err != nil {
+		return nil, err
+	}
+	assumed := objects.Assumptions
+	for i := range d.Teams {
+		t := newMapper(m)
+		if err := t.team(&d.Teams[i]); err != nil {
+			return nil, err
+		}
+		for a := range t.assumed {
+			if !slices.Contains(assumed, a) {
+				assumed = append(assumed, a)
+			}
+		}
+	}
+	slices.Sort(assumed)
+	return assumed, nil
 }
 
 // prioritySuffix ends the name of the WorkloadPriorityClass of a class.
@@ -140,7 +162,7 @@ func (t *mapper) objects(k *Kueue) error {
 func (t *mapper) team(team *Team) error {
 	spec, err := t.spec(team)
 	if err != nil {
-		return err
+		return fmt.Errorf("team %s: %w", team.Team, err)
 	}
 	q := &kueue.ClusterQueue{ObjectMeta: metav1.ObjectMeta{Name: team.Queue()}, Spec: *spec}
 	t.out.ClusterQueues = append(t.out.ClusterQueues, q)
@@ -245,22 +267,23 @@ func (t *mapper) groups(team *Team) []kueue.ResourceGroup {
 		}
 	}
 	names = append(names, slices.Sorted(maps.Keys(extra))...)
-	g := kueue.ResourceGroup{}
-	for _, r := range names {
-		g.CoveredResources = append(g.CoveredResources, corev1.ResourceName(r))
+	g := kueue.ResourceGroup{CoveredResources: make([]corev1.ResourceName, len(names)), Flavors: make([]kueue.FlavorQuotas, len(order))}
+	for i, r := range names {
+		g.CoveredResources[i] = corev1.ResourceName(r)
 	}
-	for _, typ := range order {
-		f := kueue.FlavorQuotas{Name: kueue.ResourceFlavorReference(typ)}
-		for _, r := range names {
+	for i, typ := range order {
+		f := &g.Flavors[i]
+		*f = kueue.FlavorQuotas{Name: kueue.ResourceFlavorReference(typ), Resources: make([]kueue.ResourceQuota, len(names))}
+		borrow := make([]resource.Quantity, len(names))
+		for j, r := range names {
 			nominal := own[typ][r]
 			limit := t.percent(nominal, team.Percent(), r)
 			if a, given := absolute[typ]; given && team.Shares() == LendAndBorrow {
 				limit = a[r]
 			}
-			borrow := quantity(r, limit)
-			f.Resources = append(f.Resources, kueue.ResourceQuota{Name: corev1.ResourceName(r), NominalQuota: quantity(r, nominal), BorrowingLimit: &borrow})
+			borrow[j] = quantity(r, limit)
+			f.Resources[j] = kueue.ResourceQuota{Name: corev1.ResourceName(r), NominalQuota: quantity(r, nominal), BorrowingLimit: &borrow[j]}
 		}
-		g.Flavors = append(g.Flavors, f)
 	}
 	return []kueue.ResourceGroup{g}
 }
