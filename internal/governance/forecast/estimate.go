@@ -14,7 +14,8 @@ import (
 )
 
 // estimate runs the world forward twice: once with only the targets' own queue
-// competing and early ends, once with every queue competing and late ends.
+// competing and early ends, once with every queue competing and late ends. If the first run
+// shows that nothing ends, there is no second one.
 func estimate(ctx context.Context, w World, o Options, targets []*kueue.Workload, alone bool) ([]ETA, error) {
 	targets = stamped(targets, o.Now)
 	t := newTree(w, targets)
@@ -39,6 +40,12 @@ func estimate(ctx context.Context, w World, o Options, targets []*kueue.Workload
 	quick, err := t.run(ctx, pass{w: w, o: o, known: known, open: open, keep: t.ownQueue(targets, alone), add: targets, size: exact})
 	if err != nil {
 		return nil, err
+	}
+	if quick.endless() {
+		for k, e := range open {
+			conclude(e, quick, quick, k)
+		}
+		return out, nil
 	}
 	s := t.size()
 	slow, err := t.run(ctx, pass{w: w, o: o, known: known, open: open, keep: t.firsts(w, s.queue), add: targets, slow: true, size: s})

@@ -52,6 +52,7 @@ type forecastRun struct {
 
 	unboundedNames []string
 	unbounded      int // running workloads of the target's tree without a known end
+	steps          int // in which something ended
 	gates          int // that were opened
 	unsettled      bool
 	exhausted      bool
@@ -90,15 +91,15 @@ func (t *tree) run(ctx context.Context, p pass) (*forecastRun, error) {
 	if err := r.schedule(ctx, 0); err != nil {
 		return nil, err
 	}
-	for step := 0; len(r.started) < len(r.open) && !r.unsettled; {
+	for len(r.started) < len(r.open) && !r.unsettled {
 		if r.openGate(r.o.Now.Add(r.o.Horizon)) {
 			if err := r.schedule(ctx, 0); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		batch := r.next(step)
-		if len(batch) == 0 || step >= r.size.steps {
+		batch := r.next(r.steps)
+		if len(batch) == 0 || r.steps >= r.size.steps {
 			r.exhausted = len(batch) > 0
 			break
 		}
@@ -118,9 +119,16 @@ func (t *tree) run(ctx context.Context, p pass) (*forecastRun, error) {
 		if err := r.schedule(ctx, len(batch)); err != nil {
 			return nil, err
 		}
-		step++
+		r.steps++
 	}
 	return r, nil
+}
+
+// endless reports a run in which no target started and nothing has a known end, not even by an assumption: no running
+// workload, no eviction, and no gate. Time changes nothing then, and all that is left to say is which workloads have no
+// known end.
+func (r *forecastRun) endless() bool {
+	return r.o.Assume == 0 && len(r.due) == 0 && r.steps == 0 && r.gates == 0 && len(r.started) == 0 && !r.exhausted && !r.unsettled
 }
 
 // openGate goes forward to when Kueue lets a variant of a workload preempt. It reports whether that is before anything ends,
