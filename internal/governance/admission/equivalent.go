@@ -65,9 +65,7 @@ func (e *Engine) similar(a, b *kueue.Workload) bool {
 
 // hashOf returns the hash by which Kueue finds equivalent workloads.
 func (e *Engine) hashOf(ctx context.Context, w *kueue.Workload) workload.EquivalenceHash {
-	info := e.infoOf(ctx, w)
-	info.UpdateSchedulingHash(e.log)
-	return info.SchedulingHash
+	return e.infoOf(ctx, w).SchedulingHash
 }
 
 // storedHash is hashOf for a workload that is stored. A large queue has thousands, and remedies ask about them again and again.

@@ -352,7 +352,7 @@ func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) (all, 
 func (e *Engine) holding(ctx context.Context, w *kueue.Workload) (Decision, error) {
 	a := w.Status.Admission
 	d := Decision{Outcome: Admitted, Message: "Its quota is already reserved", ClusterQueue: string(a.ClusterQueue)}
-	info := workload.NewInfo(w)
+	info := counted(w)
 	for i := range info.TotalRequests {
 		ps := &info.TotalRequests[i]
 		p := PodSetDecision{Name: string(ps.Name), Count: ps.Count, Flavors: map[string]string{}}
@@ -373,4 +373,10 @@ func (e *Engine) holding(ctx context.Context, w *kueue.Workload) (Decision, erro
 		return d, nil
 	}
 	return d, e.place(ctx, w, &d)
+}
+
+// counted returns what a workload holds, without a hash.
+func counted(w *kueue.Workload) *workload.Info {
+	defer withoutHashes()()
+	return workload.NewInfo(w)
 }

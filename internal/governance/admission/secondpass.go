@@ -21,9 +21,7 @@ import (
 func (e *Engine) secondPass(ctx context.Context) []qcache.Head {
 	var out []qcache.Head
 	for _, key := range sortedKeys(e.store.second) {
-		info := workload.NewInfo(e.adjusted(ctx, e.store.workloads[key]), e.info...)
-		info.UpdateSchedulingHash(e.log)
-		out = append(out, qcache.Head{Info: *info})
+		out = append(out, qcache.Head{Info: *workload.NewInfo(e.adjusted(ctx, e.store.workloads[key]), e.info...)})
 	}
 	return out
 }
@@ -74,9 +72,7 @@ func (e *Engine) place(ctx context.Context, w *kueue.Workload, d *Decision) erro
 	if err != nil {
 		return fmt.Errorf("snapshot of the cluster: %w", err)
 	}
-	info := workload.NewInfo(e.adjusted(ctx, w), e.info...)
-	info.UpdateSchedulingHash(e.log)
-	own := &entry{Head: qcache.Head{Info: *info}, rank: e.rankOf(w)}
+	own := &entry{Head: qcache.Head{Info: *workload.NewInfo(e.adjusted(ctx, w), e.info...)}, rank: e.rankOf(w)}
 	e.cycle++
 	e.decide(ctx, append(e.secondPassBeside(ctx, own), own), snap, false, own)
 	e.cycle--
