@@ -248,7 +248,7 @@ const mostJobs = 40
 
 // table has a row for each job or day, and one for all. Jobs come in the order of their use.
 func (o *Options) table(d *usage.Document, all bool) output.Table {
-	numbers := []output.Column{{Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 1}, {Title: "WAITED", Right: true}}
+	numbers := []output.Column{{Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 2}, {Title: "WAITED", Right: true}}
 	cells := func(s usage.Sums) []output.Cell { return output.T(text(s.Used), text(s.Borrowed), text(s.Waited)) }
 	if o.By == "day" {
 		t := output.Table{Columns: append([]output.Column{{Title: "DAY"}}, numbers...)}
@@ -258,10 +258,10 @@ func (o *Options) table(d *usage.Document, all bool) output.Table {
 		t.Rows = append(t.Rows, append(output.T("total"), cells(d.Total)...))
 		return t
 	}
-	t := output.Table{Columns: append([]output.Column{{Title: "JOB", Keep: true}, {Title: "OWNER", Yield: 3}, {Title: "STATE", Yield: 2}}, numbers...), Empty: "no jobs with accelerators in this period"}
+	t := output.Table{Columns: append([]output.Column{{Title: "JOB", Keep: true}, {Title: "OWNER", Yield: 4}, {Title: "STATE", Yield: 3}}, numbers...), Empty: "no jobs with accelerators in this period"}
 	wide := o.AllNamespaces || o.Team != ""
 	if wide {
-		t.Columns = append([]output.Column{{Title: "NAMESPACE", Yield: 4}}, t.Columns...)
+		t.Columns = append([]output.Column{{Title: "NAMESPACE", Yield: 1}}, t.Columns...)
 	}
 	lead := func(namespace string, cells []output.Cell) []output.Cell {
 		if wide {

@@ -273,6 +273,9 @@ func (o *Options) table(rows []row, now time.Time) output.Table {
 		withUtilization(&t, rows)
 	}
 	t.NoHeader = o.NoHeaders
+	if o.Sweep != "" {
+		t.Empty = "no jobs of sweep " + o.Sweep
+	}
 	return t
 }
 

@@ -4,6 +4,7 @@ package validatetemplate
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -117,6 +118,9 @@ func Run(ctx context.Context, o *Options) error {
 // folder is meant, unless the name is a path.
 func (o *Options) inFolder(ctx context.Context, name string) ([]string, error) {
 	if !catalogue.IsFolder(name) {
+		if o.plainFile(ctx, name) {
+			return []string{"./" + name}, nil
+		}
 		return []string{name}, nil
 	}
 	if !catalogue.IsFile(name) && name != "." && name != ".." {
@@ -125,6 +129,18 @@ func (o *Options) inFolder(ctx context.Context, name string) ([]string, error) {
 		}
 	}
 	return factory.ManifestsIn(name)
+}
+
+// plainFile reports a name of no template and without an extension, which a file in the working directory has.
+func (o *Options) plainFile(ctx context.Context, name string) bool {
+	if name == "-" || isFile(name) || strings.HasPrefix(name, "team/") {
+		return false
+	}
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	_, err := o.check(ctx, name)
+	return errs.ExitOf(err) == errs.NotFound
 }
 
 func (o *Options) print(verdicts []Verdict) error {
