@@ -194,6 +194,10 @@ func (c *checker) variable(p at, e map[string]any) {
 			c.named(p.To("valueFrom", key), ref, "key", nil)
 		}
 	}
+	if resource, ok := c.text(faults.Inner(from, "resourceFieldRef"), "resource"); ok && resource != "" && !slices.Contains(containerAmounts, resource) &&
+		!strings.HasPrefix(resource, "limits.hugepages-") && !strings.HasPrefix(resource, "requests.hugepages-") {
+		c.Add(p.To("valueFrom", "resourceFieldRef", "resource"), field.ErrorTypeNotSupported, resource, "", containerAmounts...)
+	}
 	if ref := faults.Inner(from, "fieldRef"); ref != nil {
 		c.named(p.To("valueFrom", "fieldRef"), ref, "fieldPath", nil)
 		if s, ok := c.text(ref, "fieldPath"); ok && s != "" && !slices.Contains(podFields, s) && !strings.Contains(s, "[") {
@@ -205,6 +209,9 @@ func (c *checker) variable(p at, e map[string]any) {
 		}
 	}
 }
+
+// containerAmounts are the amounts of a container that a variable can have as its value. Devices are none of them.
+var containerAmounts = []string{"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"}
 
 // podFields are the fields of a pod that a variable can have as its value.
 var podFields = []string{"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"}

@@ -33,33 +33,24 @@ func Job(spec map[string]any, open func(string) bool) []Fault {
 	if spec["maxFailedIndexes"] != nil && spec["backoffLimitPerIndex"] == nil {
 		c.Required(at{"backoffLimitPerIndex"}, "when maxFailedIndexes is specified")
 	}
+	if mode == "Indexed" {
+		c.indexes(spec)
+	}
+	if policy, isMap := spec["successPolicy"].(map[string]any); isMap && indexed {
+		c.success(at{"successPolicy"}, spec, policy)
+	}
+	if by, ok := c.text(spec, "managedBy"); ok && by != "" {
+		for _, e := range validation.IsDomainPrefixedPath(nil, by) {
+			c.Invalid(at{"managedBy"}, by, e.Detail)
+		}
+	}
 	if policy := faults.Inner(spec, "podFailurePolicy"); policy != nil {
-		c.failures(at{"podFailurePolicy"}, policy)
+		c.failures(at{"podFailurePolicy"}, spec, policy)
 		if restart, ok := c.text(faults.Inner(spec, "template", "spec"), "restartPolicy"); ok && restart != "" && restart != "Never" {
 			c.Invalid(at{"template", "spec", "restartPolicy"}, restart, `only "Never" is supported when podFailurePolicy is specified`)
 		}
 	}
 	return c.Found
-}
-
-// failures checks the rules for failed pods.
-func (c *checker) failures(p at, m map[string]any) {
-	faults.Each(m["rules"], func(i int, rule map[string]any) {
-		p := p.To("rules", i)
-		c.OneOf(p, rule, "action", "Count", "FailIndex", "FailJob", "Ignore")
-		codes := faults.Inner(rule, "onExitCodes")
-		conditions, _ := rule["onPodConditions"].([]any)
-		if codes == nil && len(conditions) == 0 {
-			c.Invalid(p, "", "specifying one of OnExitCodes and OnPodConditions is required")
-		}
-		c.OneOf(p.To("onExitCodes"), codes, "operator", "In", "NotIn")
-		values, _ := codes["values"].([]any)
-		for k, v := range values {
-			if n, ok := faults.Number(v); ok && n == 0 && codes["operator"] == "In" {
-				c.Invalid(p.To("onExitCodes", "values", k), n, "must not be 0 for the In operator")
-			}
-		}
-	})
 }
 
 // CronJob returns the faults of the spec of a CronJob besides those of its jobs.
@@ -71,6 +62,9 @@ func CronJob(spec map[string]any, open func(string) bool) []Fault {
 			return []string{"cannot use TZ or CRON_TZ in schedule, use timeZone field instead"}
 		case !strings.HasPrefix(s, "@") && len(strings.Fields(s)) != 5:
 			return []string{"expected exactly 5 fields"}
+		}
+		if why := notSchedule(s); why != "" {
+			return []string{why}
 		}
 		return nil
 	})
@@ -117,10 +111,17 @@ func CronJobName(name string) string {
 
 const longestCronJob = validation.DNS1035LabelMaxLength - 11
 
-// Selector returns the fault of a batch Job with a selector of its own. The API server makes the selector, by the Job's UID,
-// unless manualSelector is true.
-func Selector(spec map[string]any) []Fault {
-	c := newChecker(Options{})
+// Selector returns the faults of the selector of a batch Job. The API server makes the selector, by the Job's UID, unless
+// manualSelector is true.
+func Selector(spec map[string]any, open func(string) bool) []Fault {
+	c := newChecker(Options{Open: open})
+	if spec["manualSelector"] == true {
+		if spec["selector"] == nil {
+			c.Required(at{"selector"}, "")
+			return c.Found
+		}
+		c.selects(spec)
+	}
 	if own, ok := spec["selector"].(map[string]any); ok && spec["manualSelector"] != true && !generated(own) {
 		c.Invalid(at{"selector"}, own, "`selector` not auto-generated")
 	}

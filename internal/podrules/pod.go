@@ -33,6 +33,8 @@ func (c *checker) pod(spec map[string]any) {
 			c.container(top.To(list, i), m, list == "initContainers", host, volumes, claims)
 		})
 	}
+	c.together(top.To("resources"), spec)
+	c.whole(spec)
 	c.labels(top.To("nodeSelector"), faults.Inner(spec, "nodeSelector"))
 	faults.Each(spec["tolerations"], func(i int, m map[string]any) { c.toleration(top.To("tolerations", i), m) })
 	c.affinity(top.To("affinity"), faults.Inner(spec, "affinity"))
@@ -71,6 +73,28 @@ func (c *checker) pod(spec map[string]any) {
 	if shared, _ := spec["shareProcessNamespace"].(bool); shared && spec["hostPID"] == true {
 		c.Invalid(top.To("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled")
 	}
+}
+
+// whole checks fields that depend on others of the pod.
+func (c *checker) whole(spec map[string]any) {
+	gates := map[string]bool{}
+	faults.Each(spec["schedulingGates"], func(i int, m map[string]any) {
+		name, ok := c.text(m, "name")
+		if ok && gates[name] {
+			c.Add(at{"schedulingGates", i}, field.ErrorTypeDuplicate, name, "")
+		}
+		gates[name] = ok
+	})
+	if spec["restartPolicy"] != "Never" {
+		return
+	}
+	faults.Each(spec["containers"], func(i int, m map[string]any) {
+		faults.Each(m["resizePolicy"], func(_ int, policy map[string]any) {
+			if policy["restartPolicy"] == "RestartContainer" {
+				c.Invalid(at{"containers", i, "resizePolicy"}, "RestartContainer", "must be 'NotRequired' when `restartPolicy` is 'Never'")
+			}
+		})
+	})
 }
 
 // labels checks the names and values of labels.
@@ -230,7 +254,6 @@ func (c *checker) match(spec map[string]any) {
 	top := at{"selector"}
 	selector := faults.Inner(spec, "selector")
 	want, expressions := faults.Inner(selector, "matchLabels"), selector["matchExpressions"]
-	labels := faults.Inner(spec, "template", "metadata", "labels")
 	list, _ := expressions.([]any)
 	if len(want) == 0 && len(list) == 0 {
 		if selector == nil {
@@ -241,7 +264,14 @@ func (c *checker) match(spec map[string]any) {
 		return
 	}
 	c.selector(top, selector)
-	for key, value := range want {
+	c.selects(spec)
+}
+
+// selects reports labels of the pods that the selector of the object does not match.
+func (c *checker) selects(spec map[string]any) {
+	selector, labels := faults.Inner(spec, "selector"), faults.Inner(spec, "template", "metadata", "labels")
+	list, _ := selector["matchExpressions"].([]any)
+	for key, value := range faults.Inner(selector, "matchLabels") {
 		w, isText := value.(string)
 		have, _ := labels[key].(string)
 		if isText && (c.Open(w) || c.Open(have) || c.Open(key)) {

@@ -16,7 +16,17 @@ import (
 )
 
 func (c *checker) resources(p at, m map[string]any, claims map[string]bool) {
+	seen := map[string]bool{}
 	faults.Each(m["claims"], func(i int, claim map[string]any) {
+		if name, ok := c.text(claim, "name"); ok {
+			if request, ok := c.text(claim, "request"); ok && request != "" {
+				name += "/" + request
+			}
+			if seen[name] {
+				c.Add(p.To("claims", i), field.ErrorTypeDuplicate, name, "")
+			}
+			seen[name] = true
+		}
 		if name, ok := c.text(claim, "name"); ok && name != "" && !claims[name] && !c.options.Partial {
 			c.Add(p.To("claims", i), field.ErrorTypeNotFound, name, "")
 		}
@@ -84,6 +94,9 @@ func (c *checker) amount(p at, name string, v any) (q apiresource.Quantity, ok b
 	if q.Sign() < 0 {
 		c.Invalid(p, q.String(), "must be greater than or equal to 0")
 	}
+	if hugePages(name) && !wholePages(name, q) {
+		c.Invalid(p, q.String(), fmt.Sprintf("%s is not positive integer multiple of %s", q.String(), name))
+	}
 	if extended(name) && q.MilliValue()%1000 != 0 {
 		c.Invalid(p, q.String(), "must be an integer")
 	}
@@ -93,7 +106,7 @@ func (c *checker) amount(p at, name string, v any) (q apiresource.Quantity, ok b
 func quantity(v any) (apiresource.Quantity, error) {
 	switch n := v.(type) {
 	case string:
-		return apiresource.ParseQuantity(n)
+		return apiresource.ParseQuantity(strings.TrimSpace(n)) // as it reads JSON
 	case int64:
 		return *apiresource.NewQuantity(n, apiresource.DecimalSI), nil
 	case int:
@@ -112,6 +125,12 @@ func standard(name string) bool {
 }
 
 func hugePages(name string) bool { return strings.HasPrefix(name, corev1.ResourceHugePagesPrefix) }
+
+// wholePages reports whether an amount is a number of whole pages.
+func wholePages(name string, amount apiresource.Quantity) bool {
+	size, err := apiresource.ParseQuantity(strings.TrimPrefix(name, corev1.ResourceHugePagesPrefix))
+	return err == nil && size.Value() > 0 && size.MilliValue()%1000 == 0 && amount.Value()%size.Value() == 0
+}
 
 // native reports whether Kubernetes itself defines the resource.
 func native(name string) bool {

@@ -333,3 +333,33 @@ func TestCountsOfRoles(t *testing.T) {
 		}
 	}
 }
+
+// The definition of a SparkApplication allows any fields in the templates of its pods, which the Spark operator gives to Spark.
+func TestSparkPodTemplate(t *testing.T) {
+	const template = "{oddField: 1, spec: {containers: [{name: c, oddField: two, env: [{value: v}]}]}}"
+	text := "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {name: s}\nspec: {type: Scala, sparkVersion: 3.5.0, mainApplicationFile: a.jar, " +
+		"image: \"i:1\", driver: {template: " + template + "}, executor: {template: " + template + "}}\n"
+	_, faults, err := render.Check("t", "t", []byte(text))
+	if len(faults) > 0 || err != nil {
+		t.Errorf("%v, %v", faults, err)
+	}
+	if _, err := render.Objects(mustParse(t, text), values.Values{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Numbers such as 2.0 and 2e0 are whole, and blanks around a quantity do not count, as for the API server.
+func TestNumbersAsTheServerReadsThem(t *testing.T) {
+	text := func(n string) string {
+		return "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {parallelism: " + n + ", template: {spec: {containers: [{name: c, image: \"i:1\", resources: {requests: {cpu: \"1 \"}}}]}}}\n"
+	}
+	for n, want := range map[string]bool{"2.0": true, "2e0": true, "2.5": false, "1e30": false} {
+		if _, faults, err := render.Check("t", "t", []byte(text(n))); (len(faults) == 0 && err == nil) != want {
+			t.Errorf("%s: %v, %v", n, faults, err)
+		}
+	}
+	r, err := render.Objects(mustParse(t, text("2.0")), values.Values{})
+	if err != nil || fmt.Sprint(at(t, r.Objects[0], "spec.parallelism")) != "2" {
+		t.Errorf("%v, %v", r, err)
+	}
+}

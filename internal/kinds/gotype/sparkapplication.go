@@ -53,7 +53,7 @@ type (
 	}
 
 	sparkPod struct {
-		Template                      *corev1.PodTemplateSpec    `json:"template"`
+		Template                      map[string]any             `json:"template"` // of any fields, as in the definition
 		Cores                         *int32                     `json:"cores"`
 		CoreRequest                   *string                    `json:"coreRequest"`
 		CoreLimit                     *string                    `json:"coreLimit"`

@@ -165,7 +165,7 @@ func validateBatchJob(m map[string]any, at *field.Path) field.ErrorList {
 	default:
 		all = append(all, field.NotSupported(template.Child("restartPolicy"), policy, []string{"OnFailure", "Never"}))
 	}
-	for _, fault := range append(podrules.Job(object.Map(m, "spec"), nil), podrules.Selector(object.Map(m, "spec"))...) {
+	for _, fault := range append(podrules.Job(object.Map(m, "spec"), nil), podrules.Selector(object.Map(m, "spec"), nil)...) {
 		all = append(all, fault.Error(at))
 	}
 	return all

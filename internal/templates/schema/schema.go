@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -171,6 +172,9 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 		}
 		r.scalar(n, path, want, func(v any) (any, bool) {
 			i, ok := v.(int64)
+			if f, isFloat := v.(float64); isFloat && f == math.Trunc(f) && math.Abs(f) < 1<<53 { // 2.0 and 2e0, as the API server reads them
+				i, ok = int64(f), true
+			}
 			if ok && reflect.Zero(t).CanInt() {
 				ok = !reflect.Zero(t).OverflowInt(i)
 			}
@@ -255,7 +259,9 @@ func (r *Report) quantity(n *manifest.Node, path string) {
 		if manifest.Unfilled(v) {
 			return
 		}
+		v = strings.TrimSpace(v)
 		if _, err := resource.ParseQuantity(v); err == nil {
+			n.Value = v
 			return
 		}
 	}

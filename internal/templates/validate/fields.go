@@ -76,7 +76,7 @@ func (f *Faults) checkOwn(version string, o map[string]any) {
 		own("spec", podrules.Serving(spec, manifest.Unfilled))
 	case "batch/v1 Job":
 		own("spec", podrules.Job(spec, manifest.Unfilled))
-		own("spec", podrules.Selector(spec))
+		own("spec", podrules.Selector(spec, manifest.Unfilled))
 	case "batch/v1 CronJob":
 		own("spec", podrules.CronJob(spec, manifest.Unfilled))
 		if name := manifest.TextOf(jobobject.Inner(o, "metadata")["name"]); !manifest.Unfilled(name) && podrules.CronJobName(name) != "" {

@@ -3,6 +3,7 @@ package validate
 import (
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -45,7 +46,7 @@ func (f *Faults) checkResources(at, role string, c map[string]any) {
 		switch {
 		case limit.Cmp(request) < 0:
 			f.add(path, errs.Usagef("%s of %s: invalid %s limit %s: must be at least the request, %s", manifest.TextOf(c["name"]), role, name, limit.String(), request.String()))
-		case isDevice(name) && limit.Cmp(request) != 0:
+		case (isDevice(name) || strings.HasPrefix(name, corev1.ResourceHugePagesPrefix)) && limit.Cmp(request) != 0:
 			f.add(path, errs.Usagef("%s of %s: limit and request of %s must be equal (limit %s, request %s)", manifest.TextOf(c["name"]), role, name, limit.String(), request.String()))
 		}
 	}
