@@ -33,8 +33,9 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Use:   "validate-template FILE|FOLDER|NAME...",
 		Short: "Check templates and report every fault",
 		Long: `Check files, folders, templates by name, or the standard input (-): the YAML,
-the header, and every field and value of known kinds. The command prints all
-faults as FILE:LINE:COLUMN: TEXT. The exit code is 1 if there are any.`,
+the header, every field and value of known kinds, and the rules of Kueue's
+webhooks. The command prints all faults as FILE:LINE:COLUMN: TEXT. The exit code
+is 1 if there are any.`,
 		Example: `  hyperpod validate-template jobs/*.yaml
   hyperpod validate-template llama -o json`,
 		RunE: factory.RunE(o, o.take, Run, runF),
@@ -185,10 +186,10 @@ func (o *Options) check(ctx context.Context, name string) (Verdict, error) {
 	if name != "-" && !isFile(name) || strings.HasPrefix(name, "team/") {
 		t, err := findtemplate.Find(ctx, o.Factory, name, findtemplate.InNamespace(o.Factory))
 		if err == nil {
-			return v.of(t.Name, shown(t.Name, t.Source), t.Text), nil
+			return v.of(ctx, t.Name, shown(t.Name, t.Source), t.Text), nil
 		}
 		if name, source, text, broken := parse.BrokenText(err); broken {
-			return v.of(name, shown(name, source), text), nil
+			return v.of(ctx, name, shown(name, source), text), nil
 		}
 		return v, err
 	}
@@ -197,7 +198,7 @@ func (o *Options) check(ctx context.Context, name string) (Verdict, error) {
 		return v, err
 	}
 	base := filepath.Base(name)
-	return v.of(strings.TrimSuffix(base, filepath.Ext(base)), name, data), nil
+	return v.of(ctx, strings.TrimSuffix(base, filepath.Ext(base)), name, data), nil
 }
 
 // isFile reports whether a name means a file and not a template. Files from a folder may be JSON.
@@ -211,8 +212,11 @@ func shown(name, source string) string {
 	return name + " (" + source + ")"
 }
 
-func (v Verdict) of(name, source string, data []byte) Verdict {
-	_, faults, notes := render.Check(name, source, data)
+func (v Verdict) of(ctx context.Context, name, source string, data []byte) Verdict {
+	t, faults, notes := render.Check(name, source, data)
+	if len(faults) == 0 {
+		faults = refusedByKueue(ctx, t)
+	}
 	v.Name, v.Source, v.Valid = name, source, len(faults) == 0
 	v.Faults, v.Notes = append(v.Faults, faults...), append(v.Notes, notes...)
 	return v
