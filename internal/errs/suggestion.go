@@ -42,6 +42,9 @@ func Run(command string, args ...string) Suggestion {
 	return Suggestion{Kind: RunCommand, Args: append([]string{command}, args...)}
 }
 
+// IsOption reports options to add to the command that failed.
+func (s Suggestion) IsOption() bool { return s.Kind == addOption }
+
 // Option suggests options to add to the command that failed.
 func Option(args ...string) Suggestion { return Suggestion{Kind: addOption, Args: args} }
 

@@ -22,6 +22,8 @@ const (
 	Preempted State = "Preempted"
 	// Suspended: stopped until a user resumes it.
 	Suspended State = "Suspended"
+	// ZeroReplicas: a service whose number of replicas is 0.
+	ZeroReplicas State = "Stopped"
 	// Starting: admitted, its pods do not run yet.
 	Starting State = "Starting"
 	// Running: its pods run.
@@ -36,7 +38,7 @@ const (
 
 // States returns all states in the order of a job's life.
 func States() []State {
-	return []State{Pending, Preempted, Suspended, Starting, Running, Restarting, Succeeded, Failed}
+	return []State{Pending, Preempted, Suspended, ZeroReplicas, Starting, Running, Restarting, Succeeded, Failed}
 }
 
 // StateNames returns the names of all states.
@@ -68,7 +70,7 @@ func stateNamed(name string) (State, bool) {
 }
 
 // synonyms are words of other tools and the states they mean.
-var synonyms = map[string]State{"waiting": Pending, "queued": Pending, "evicted": Preempted, "paused": Suspended, "stopped": Suspended, "held": Suspended,
+var synonyms = map[string]State{"waiting": Pending, "queued": Pending, "evicted": Preempted, "paused": Suspended, "held": Suspended,
 	"active": Running, "admitted": Running, "retrying": Restarting, "completed": Succeeded, "complete": Succeeded, "done": Succeeded, "finished": Succeeded,
 	"error": Failed}
 
@@ -181,7 +183,11 @@ func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
 // held returns the state of a job that may not run.
 func held(j state.Job, w *state.Workload) (Status, bool) {
 	if j.Kind.Serves && len(j.Kind.SuspendPath) == 0 && Wanted(j) == 0 {
-		return Status{State: Suspended, Reason: ScaledToZero}, true
+		s := Status{State: ZeroReplicas, Reason: ScaledToZero}
+		if j.Kind.Stop != nil { // a person resumes it
+			s.State = Suspended
+		}
+		return s, true
 	}
 	if w == nil {
 		switch {

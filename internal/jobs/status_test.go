@@ -166,6 +166,7 @@ func TestStatusOfOtherKinds(t *testing.T) {
 		{"JobSet restarting", kinds.JobSet, "q", setSpec, `"restarts":1,"replicatedJobsStatus":[{"name":"w","active":2,"ready":0}]`, conds(admitted), "Restarting - 02:00 0/6"},
 		{"JobSet completed", kinds.JobSet, "q", setSpec, `"terminalState":"Completed",` + conds("Completed=True:AllJobsCompleted@09"), conds(admitted), "Succeeded AllJobsCompleted 09:00 0/6"},
 		{"JobSet failed", kinds.JobSet, "q", setSpec, `"terminalState":"Failed",` + conds("Failed=True:FailedJobs@09"), conds(admitted), "Failed FailedJobs 09:00 0/6"},
+		{"Deployment without replicas", kinds.DeploymentKind, "q", `"replicas":0,"template":{}`, "", "", "Stopped ScaledToZero 00:00 0/0"},
 		{"JobSet suspended", kinds.JobSet, "", `"suspend":true,` + setSpec, conds("Suspended=True:SuspendedJobs@05"), "", "Suspended Suspended 05:00 0/6"},
 	} {
 		t.Run(c.name, c.run)

@@ -153,6 +153,7 @@ const KueueGroup = "kueue.x-k8s.io"
 // constants; the SageMaker HyperPod task-governance pages.
 const (
 	QueueLabel    = "kueue.x-k8s.io/queue-name"
+	PrebuiltLabel = "kueue.x-k8s.io/prebuilt-workload-name"
 	PriorityLabel = "kueue.x-k8s.io/priority-class"
 	JobUIDLabel   = "kueue.x-k8s.io/job-uid"
 	// Gate is the scheduling gate by which Kueue holds pods.

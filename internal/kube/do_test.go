@@ -136,6 +136,8 @@ func TestConnectionRefused(t *testing.T) {
 	if err := c.Create(bg, kinds.ConfigMap, "ns", map[string]any{}, CreateOptions{}, nil); OutcomeUnknown(err) {
 		t.Error("nothing was sent, so nothing is unclear")
 	}
+	_, err = c.ServedVersions(bg, "g") // no user asks for the versions of a group
+	mustSay(t, err, errs.Failure, "cannot reach the API server: connection refused", srv.URL)
 }
 
 func TestUnknownHost(t *testing.T) {

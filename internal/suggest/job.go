@@ -1,6 +1,11 @@
 package suggest
 
-import "github.com/hyperpod-cli/hyperpod/internal/errs"
+import (
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
 
 // Reprioritize gives a job another priority class.
 func Reprioritize(namespace, name, class string) errs.Suggestion {
@@ -15,6 +20,14 @@ func Replace(namespace, name string, options ...string) errs.Suggestion {
 // StartFrom starts a copy of a job of another namespace in a queue.
 func StartFrom(namespace, name, target, queue string) errs.Suggestion {
 	return errs.Run("start-job", "--from", namespace+"/"+name, "--name", name, "--queue-name", queue, "-n", target)
+}
+
+// Scale gives a service replicas again, empty for kinds without a scale subresource.
+func Scale(k kinds.Job, namespace, name string) []errs.Suggestion {
+	if !slices.Contains([]string{kinds.Deployment.FullName(), kinds.StatefulSet.FullName(), kinds.LeaderWorkerSet.FullName()}, k.FullName()) {
+		return nil
+	}
+	return []errs.Suggestion{errs.Other("kubectl", "scale", k.FullName()+"/"+name, "--replicas", "1", "-n", namespace)}
 }
 
 // CancelJobs cancels jobs of a namespace.

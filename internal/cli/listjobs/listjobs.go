@@ -62,8 +62,8 @@ With a Prometheus server that has metrics of dcgm-exporter or neuron-monitor,
 UTIL is how busy the job's accelerators were over the last 30 minutes, on
 average. --idle lists running jobs with less than 5 %.
 
-States: Pending, Preempted, Suspended, Starting, Running, Restarting, Succeeded,
-Failed.`,
+States: Pending, Preempted, Suspended, Stopped, Starting, Running, Restarting,
+Succeeded, Failed.`,
 		Example: `  hyperpod list-jobs --all-namespaces
   hyperpod list-jobs -n hyperpod-ns-researchers --state running -o wide
   hyperpod list-jobs -A -o jsonpath='{.jobs[*].Name}'
@@ -341,7 +341,7 @@ func style(s jobs.State) output.Style {
 		return output.Bad
 	case jobs.Preempted, jobs.Restarting:
 		return output.Warn
-	case jobs.Succeeded, jobs.Suspended:
+	case jobs.Succeeded, jobs.Suspended, jobs.ZeroReplicas:
 		return output.Dim
 	case jobs.Starting:
 		return output.Accent

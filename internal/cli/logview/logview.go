@@ -256,7 +256,7 @@ func position(s *logs.Source) string {
 
 func (v *View) changed(s jobs.Status) {
 	switch s.State {
-	case jobs.Starting, jobs.Running, jobs.Pending, jobs.Suspended:
+	case jobs.Starting, jobs.Running, jobs.Pending, jobs.Suspended, jobs.ZeroReplicas:
 		if v.seen == 0 {
 			return // the progress line has it
 		}

@@ -132,24 +132,36 @@ func Run(ctx context.Context, o *Options) error {
 
 // lacks returns what the snapshot does not have, a line for each reason.
 func lacks(s *snapshot.Snapshot) []string {
-	why := map[string]string{
-		snapshot.Forbidden: "not in the snapshot, because of missing permissions: ",
-		snapshot.NotInFile: "not in the snapshot, because the source file has none: ",
+	why := map[string]string{snapshot.Forbidden: "because of missing permissions: ", snapshot.NotInFile: "because the source file has none: "}
+	counts := map[string]int{}
+	for _, r := range kinds.All() {
+		counts[r.FullName()] = s.Count(r)
+	}
+	everywhere := map[string]bool{} // the kinds that are missing in more than single namespaces
+	for _, m := range s.Lacks() {
+		everywhere[m.Resource] = everywhere[m.Resource] || m.Namespace == ""
 	}
 	var out []string
 	for _, reason := range []string{snapshot.Forbidden, snapshot.NotInFile} {
-		var names []string
+		var none, some []string
 		for _, m := range s.Lacks() {
 			if m.Reason == reason {
 				name := m.Resource
-				if m.Namespace != "" {
+				if m.Namespace != "" && !everywhere[name] {
 					name += " (" + m.Namespace + ")"
 				}
-				names = append(names, name)
+				if counts[m.Resource] == 0 {
+					none = append(none, name)
+				} else {
+					some = append(some, name)
+				}
 			}
 		}
-		if len(names) > 0 {
-			out = append(out, why[reason]+words.Some(slices.Compact(names), 12))
+		if len(none) > 0 {
+			out = append(out, "not in the snapshot, "+why[reason]+words.Some(slices.Compact(none), 12))
+		}
+		if len(some) > 0 {
+			out = append(out, "incomplete in the snapshot, "+why[reason]+words.Some(slices.Compact(some), 12))
 		}
 	}
 	return out

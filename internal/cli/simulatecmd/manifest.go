@@ -3,7 +3,9 @@ package simulatecmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -16,6 +18,16 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
+
+// inFile returns the error of a manifest without the options of start-job that would mend it.
+func inFile(err error, path string) error {
+	var e *errs.Error
+	if errors.As(err, &e) {
+		e.Try = slices.DeleteFunc(e.Try, errs.Suggestion.IsOption)
+		e.WithFact("file", path)
+	}
+	return err
+}
 
 // jobs returns the objects of a manifest that are jobs, as start-job -f would submit
 // them. namespace is where those go that name none.
@@ -34,7 +46,7 @@ func (o *Options) jobs(ctx context.Context, c *factory.Cluster, path string, nam
 	}
 	r, err := render.Objects(t, named)
 	if err != nil {
-		return nil, err
+		return nil, inFile(err, path)
 	}
 	var jobs []map[string]any
 	var other []string

@@ -202,6 +202,10 @@ func Unreached(all []wait.Ended, goal wait.Goal, end factory.Deadline) error {
 			by[e.Outcome] = append(by[e.Outcome], e.Name)
 		}
 	}
+	held := "suspended"
+	if slices.ContainsFunc(all, func(e wait.Ended) bool { return e.Outcome == wait.Held && e.State() == jobs.ZeroReplicas }) {
+		held = "suspended or stopped"
+	}
 	list := func(o wait.Outcome) string { return words.Some(by[o], 8) }
 	of := " of " + words.Count(len(all), "job", "jobs")
 	var e *errs.Error
@@ -220,14 +224,14 @@ func Unreached(all []wait.Ended, goal wait.Goal, end factory.Deadline) error {
 			e.What += fmt.Sprintf(" after %s", end.Limit())
 		}
 	case len(by[wait.Held]) > 0:
-		e = &errs.Error{What: fmt.Sprintf("%d%s %s suspended", len(by[wait.Held]), of, words.Verb(len(by[wait.Held]), "is", "are")), Code: errs.Pending}
+		e = &errs.Error{What: fmt.Sprintf("%d%s %s %s", len(by[wait.Held]), of, words.Verb(len(by[wait.Held]), "is", "are"), held), Code: errs.Pending}
 	default:
 		return nil
 	}
 	for _, part := range []struct {
 		outcome wait.Outcome
 		label   string
-	}{{wait.Failed, "failed"}, {wait.Gone, "deleted"}, {wait.TimedOut, "not " + string(goal)}, {wait.Held, "suspended"}} {
+	}{{wait.Failed, "failed"}, {wait.Gone, "deleted"}, {wait.TimedOut, "not " + string(goal)}, {wait.Held, held}} {
 		if len(by[part.outcome]) > 0 {
 			e.WithFact(part.label, list(part.outcome))
 		}

@@ -22,13 +22,17 @@ func Failure(p wait.Progress) error {
 }
 
 // unmet returns the error of a wait that did not reach its goal: exit code 3 (the job
-// failed), 8 (it is suspended), 1 (it cannot start), 5 (it was deleted) or 124 (the time is over).
+// failed), 8 (it is suspended, or has no replicas), 1 (it cannot start), 5 (it was deleted) or 124 (the time is over).
 func unmet(u *wait.Unmet) error {
 	r := u.Request
 	switch u.Outcome {
 	case wait.Failed:
 		return Failure(u.Last)
 	case wait.Held:
+		if u.Last.Status.State == jobs.ZeroReplicas {
+			return &errs.Error{What: "job " + r.Name + " does not run", Why: jobtext.Why(u.Last.Status), Code: errs.Pending, Cause: u,
+				Try: suggest.Scale(r.Kind, r.Namespace, r.Name)}
+		}
 		return &errs.Error{What: "job " + r.Name + " is suspended", Why: jobtext.Why(u.Last.Status), Code: errs.Pending, Cause: u,
 			Try: []errs.Suggestion{suggest.Unsuspend(r.Namespace, r.Name)}}
 	case wait.Stuck:

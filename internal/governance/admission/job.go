@@ -26,6 +26,9 @@ import (
 // does not have.
 var ErrUnknownJob = errors.New("not a job kind that the admission checker supports")
 
+// ErrPrebuilt is returned (wrapped) for a job that names a Workload that somebody else makes, with [ErrUnknownJob].
+var ErrPrebuilt = errors.New("the job names a prebuilt workload")
+
 // ErrNotManaged is returned (wrapped) for a job that Kueue does not manage: a RayJob on an existing cluster has no pods
 // of its own.
 var ErrNotManaged = errors.New("Kueue does not manage it")
@@ -239,7 +242,7 @@ func workloadFor(ctx context.Context, gj jobframework.GenericJob, c client.Clien
 		return nil, fmt.Errorf("%s: metadata.name is missing", gvk.Kind)
 	}
 	if name := jobframework.PrebuiltWorkloadNameFor(obj); name != "" {
-		return nil, fmt.Errorf("%s: uses the prebuilt workload %s: %w", what, name, ErrUnknownJob)
+		return nil, fmt.Errorf("%s: uses %s: %w: %w", what, name, ErrPrebuilt, ErrUnknownJob)
 	}
 	if s, ok := gj.(jobframework.JobWithSkip); ok && s.Skip(ctx) {
 		return nil, fmt.Errorf("%s: %w", what, ErrNotManaged)

@@ -16,6 +16,7 @@ type ErrorCode string
 // The codes of errors. All but the last are about the manifest.
 const (
 	UnknownKind ErrorCode = "UnknownKind" // Kueue makes no workload of Kind; Supported are the kinds that it knows
+	Prebuilt    ErrorCode = "Prebuilt"    // the job names a Workload that somebody else makes
 	NoMetadata  ErrorCode = "NoMetadata"  // the object has no metadata
 	WrongType   ErrorCode = "WrongType"   // Field has Value, which is of another type
 	WrongFields ErrorCode = "WrongFields" // its fields do not fit Kind
@@ -58,6 +59,8 @@ func unusable(apiVersion string, job Job, err error) error {
 	e := &Error{Code: Unusable, APIVersion: apiVersion, Kind: job.Kind, Name: job.Name, Err: err}
 	var mistyped *json.UnmarshalTypeError
 	switch {
+	case errors.Is(err, admission.ErrPrebuilt):
+		e.Code = Prebuilt
 	case errors.Is(err, admission.ErrUnknownJob):
 		e.Code, e.Supported = UnknownKind, admission.SupportedJobs()
 	case errors.As(err, &mistyped):

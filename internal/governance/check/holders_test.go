@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
@@ -116,6 +117,18 @@ func TestAdviceHelps(t *testing.T) {
 		if got := strings.Join(v.Advice, "; "); got != c.want {
 			t.Errorf("%s: %q, want %q (%s)", c.name, got, c.want, v.Summary)
 		}
+	}
+}
+
+// TestNoSmallerRequest: a smaller request does not help pods whose node selector no node matches.
+func TestNoSmallerRequest(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""))
+	s.Add(fixture.Team("t", "", 4, "", "")...)
+	job := object(t, fixture.Job("j", 1, 6, ""))
+	kinds.Set(job, "bar", "spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "nodeSelector", "foo")
+	v := ask(t, checker(t, s), check.Request{Object: job, Namespace: "t"})
+	if v.Verdict != check.Never || len(v.Advice) > 0 {
+		t.Errorf("%s: %q, %+v", v.Summary, v.Advice, v.Nodes)
 	}
 }
 

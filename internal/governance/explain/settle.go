@@ -23,6 +23,8 @@ func (e *Explanation) settle(ctx context.Context, q Question, wl *kueue.Workload
 	v := e.Verdict
 	set := func(cause Cause, reason, detail string) { e.Cause, e.Reason, e.Detail = cause, reason, detail }
 	switch {
+	case s.State == jobs.ZeroReplicas:
+		e.Cause = ByStatus
 	case s.State.Finished() || s.State == jobs.Running || s.State == jobs.Restarting:
 		if e.Cause = ByStatus; !s.State.Finished() {
 			e.losing()

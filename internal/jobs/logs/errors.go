@@ -40,6 +40,8 @@ const (
 	Preempted   ErrorCode = "Preempted"   // the job was preempted at Since, and its pods are deleted
 	Suspended   ErrorCode = "Suspended"   // the job has been suspended since Since, and has no pods
 	NoPods      ErrorCode = "NoPods"      // the job has no pods
+	// ZeroReplicas: the job serves, and its number of replicas is 0.
+	ZeroReplicas ErrorCode = "ZeroReplicas"
 )
 
 // Error is why there is no log to read. Package present/jobtext words it.

@@ -146,6 +146,8 @@ func noPods(q Query, others []pick.Pod, s jobs.Status) error {
 		e.Code = Preempted
 	case e.State == jobs.Suspended:
 		e.Code = Suspended
+	case e.State == jobs.ZeroReplicas:
+		e.Code = ZeroReplicas
 	}
 	return e
 }

@@ -30,7 +30,7 @@ type SeveralRequest struct {
 	// Timeout is the longest time to wait, 0 for no limit; Once ends the wait after the first look.
 	Timeout time.Duration
 	Once    bool
-	// UntilHeld ends the wait for a job when it is suspended.
+	// UntilHeld ends the wait for a job when it is suspended or its number of replicas is 0.
 	UntilHeld bool
 	// Progress, when not nil, is called after every change.
 	Progress func([]Ended)

@@ -41,7 +41,7 @@ const (
 	NotYet  Verdict = iota
 	Reached         // the goal is reached
 	Never           // the job failed
-	OnHold          // not until a person resumes the job
+	OnHold          // not until a person resumes or scales the job
 )
 
 // Judge returns what a status means for a goal. A job that is past the goal has
@@ -54,7 +54,7 @@ func Judge(g Goal, s jobs.State) Verdict {
 		return Reached
 	case s == jobs.Failed:
 		return Never
-	case s == jobs.Suspended:
+	case s == jobs.Suspended, s == jobs.ZeroReplicas:
 		return OnHold
 	case g == Running && s == jobs.Running:
 		return Reached
@@ -77,7 +77,7 @@ type Request struct {
 	Timeout, Given time.Duration
 	// Once ends the wait after the first look, as a timeout of 0 does.
 	Once bool
-	// UntilHeld ends the wait when the job is suspended.
+	// UntilHeld ends the wait when the job is suspended or its number of replicas is 0.
 	UntilHeld bool
 	// UntilStuck ends the wait when a pod cannot start before somebody changes something.
 	UntilStuck bool
@@ -102,7 +102,7 @@ type Outcome string
 // The outcomes.
 const (
 	Failed   Outcome = "Failed"   // the job failed
-	Held     Outcome = "Held"     // the job is suspended, with Request.UntilHeld
+	Held     Outcome = "Held"     // the job is suspended or has no replicas, with Request.UntilHeld
 	Stuck    Outcome = "Stuck"    // a pod cannot start, with Request.UntilStuck
 	Gone     Outcome = "Gone"     // the job was deleted
 	TimedOut Outcome = "TimedOut" // Request.Timeout has passed

@@ -22,12 +22,12 @@ import (
 func TestJudge(t *testing.T) {
 	names := map[Verdict]string{NotYet: "-", Reached: "yes", Never: "never", OnHold: "held"}
 	for goal, want := range map[Goal]string{
-		//          Pending Preempted Suspended Starting Running Restarting Succeeded Failed
-		Admitted:  "- - held yes yes yes yes never",
-		Running:   "- - held - yes - yes never",
-		Succeeded: "- - held - - - yes never",
-		Finished:  "- - held - - - yes yes",
-		Deleted:   "- - - - - - - -",
+		//          Pending Preempted Suspended Stopped Starting Running Restarting Succeeded Failed
+		Admitted:  "- - held held yes yes yes yes never",
+		Running:   "- - held held - yes - yes never",
+		Succeeded: "- - held held - - - yes never",
+		Finished:  "- - held held - - - yes yes",
+		Deleted:   "- - - - - - - - -",
 	} {
 		var got []string
 		for _, s := range jobs.States() {

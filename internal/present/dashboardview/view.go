@@ -414,7 +414,7 @@ func why(s jobs.Status) string {
 }
 
 // byAttention is how jobs are listed: what needs attention comes first.
-var byAttention = []jobs.State{jobs.Preempted, jobs.Pending, jobs.Restarting, jobs.Starting, jobs.Running, jobs.Suspended, jobs.Failed, jobs.Succeeded}
+var byAttention = []jobs.State{jobs.Preempted, jobs.Pending, jobs.Restarting, jobs.Starting, jobs.Running, jobs.Suspended, jobs.ZeroReplicas, jobs.Failed, jobs.Succeeded}
 
 var looks = map[jobs.State]output.Style{jobs.Running: output.Good, jobs.Failed: output.Bad, jobs.Preempted: output.Warn, jobs.Restarting: output.Warn,
-	jobs.Succeeded: output.Dim, jobs.Suspended: output.Dim, jobs.Starting: output.Accent}
+	jobs.Succeeded: output.Dim, jobs.Suspended: output.Dim, jobs.ZeroReplicas: output.Dim, jobs.Starting: output.Accent}

@@ -81,6 +81,9 @@ func summary(e *explain.Explanation, render verdict.Render) string {
 	case explain.OtherPodsNotReady:
 		return "Kueue waits until the pods of previously admitted jobs are ready"
 	}
+	if e.Status.State == jobs.ZeroReplicas {
+		return jobtext.Message(e.Status)
+	}
 	if e.Status.State == jobs.Failed || e.Status.State == jobs.Restarting {
 		return e.Status.Message
 	}

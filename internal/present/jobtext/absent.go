@@ -24,6 +24,9 @@ func NoPods(what string, j state.Job, s jobs.Status) *errs.Error {
 	case jobs.Suspended:
 		e.Why = fmt.Sprintf("job %s is suspended and has no pods", j.Name)
 		e.WithFact("since", jobs.Time(s.Since)).Suggest(suggest.Unsuspend(j.Namespace, j.Name))
+	case jobs.ZeroReplicas:
+		e.Why = fmt.Sprintf("the number of replicas of %s is 0", j.Name)
+		e.Suggest(suggest.Scale(j.Kind, j.Namespace, j.Name)...)
 	case jobs.Pending:
 		e.Why = fmt.Sprintf("job %s is pending and has no pods yet", j.Name)
 	}

@@ -106,6 +106,9 @@ func noLog(e *logs.Error) *errs.Error {
 	case logs.Suspended:
 		out := errs.New("no log", fmt.Sprintf("job %s is suspended and has no pods", j.Name)).WithCode(errs.Pending)
 		return out.WithFact("since", jobs.Time(e.Since)).Suggest(suggest.Unsuspend(j.Namespace, j.Name), suggest.GetJob(j.Namespace, j.Name))
+	case logs.ZeroReplicas:
+		return errs.New("no log", fmt.Sprintf("the number of replicas of %s is 0", j.Name)).WithCode(errs.Pending).
+			Suggest(suggest.Scale(j.Kind, j.Namespace, j.Name)...).Suggest(suggest.GetJob(j.Namespace, j.Name))
 	case logs.NoPods:
 		return errs.New("no log yet", fmt.Sprintf("job %s is %s and has no pods", j.Name, strings.ToLower(string(e.State)))).WithCode(errs.Pending).
 			Suggest(suggest.Follow("waits for them"), suggest.GetJob(j.Namespace, j.Name))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
@@ -22,6 +23,8 @@ func Error(err error) error {
 	switch e.Code {
 	case check.UnknownKind:
 		out = unknownKind(e)
+	case check.Prebuilt:
+		out = errs.New(what, "its label "+kinds.PrebuiltLabel+" names a Workload, and Kueue decides about that one")
 	case check.NoMetadata:
 		out = errs.New("cannot check the job", "it has no metadata")
 	case check.WrongType:

@@ -25,6 +25,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{&check.Error{Code: check.UnknownKind, APIVersion: "x/v1", Kind: "Job", Supported: supported, Err: admission.ErrUnknownJob}, "cannot check a Job (x/v1): Kueue has no integration for this kind", errs.Usage},
 		{&check.Error{Code: check.UnknownKind, APIVersion: "kubeflow.org/v2", Kind: "PyTorchJob", Supported: supported}, "cannot check a PyTorchJob (kubeflow.org/v2): Kueue governs it as kubeflow.org/v1", errs.Usage},
+		{&check.Error{Code: check.Prebuilt, Kind: "Job", Name: "x", Err: cause}, "cannot check Job x: its label kueue.x-k8s.io/prebuilt-workload-name names a Workload, and Kueue decides about that one", errs.Usage},
 		{&check.Error{Code: check.NoMetadata}, "cannot check the job: it has no metadata", errs.Usage},
 		{&check.Error{Code: check.WrongType, Kind: "Job", Name: "x", Field: "spec.parallelism", Value: "string"}, "cannot check Job x: spec.parallelism has the wrong type: string", errs.Usage},
 		{&check.Error{Code: check.WrongFields, Kind: "Job", Err: cause}, "cannot check Job: its fields do not fit the kind", errs.Usage},

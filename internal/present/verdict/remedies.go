@@ -284,6 +284,16 @@ func detailAdvice(v *check.Verdict, detail string, render Render) (out []string)
 	return out
 }
 
+// noNodeSuits reports pods whose node selector or affinity excludes every node that is large enough.
+func noNodeSuits(v *check.Verdict) bool {
+	return v.Nodes.Status == check.StatusFailed && !v.Nodes.EmptyCluster && slices.ContainsFunc(v.Nodes.Placements, func(g fit.Placement) bool {
+		has := func(why string) bool {
+			return slices.ContainsFunc(g.Reasons, func(r fit.Reason) bool { return r.Reason == why })
+		}
+		return has(fit.WrongNode) && !has(fit.TooSmall)
+	})
+}
+
 // exceededAdvice returns what to do about a request beyond a limit. Nothing helps a pod that
 // no node can hold but a smaller pod.
 func exceededAdvice(v *check.Verdict) []string {
@@ -295,7 +305,7 @@ func exceededAdvice(v *check.Verdict) []string {
 		}
 	}
 	l, limit, ok := v.Exceeded()
-	if !ok || limit <= 0 {
+	if !ok || limit <= 0 || noNodeSuits(v) {
 		return nil
 	}
 	out := []string{"request at most " + words.Amount(l.Resource, limit)}
