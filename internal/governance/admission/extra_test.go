@@ -209,6 +209,44 @@ func TestLimitRangeAndRuntimeClass(t *testing.T) {
 	}
 }
 
+// TestLimitRangeBounds: requests are compared with the bounds as in Kueue's limitrange package: of each container, also one that
+// starts the pod, and of the pod; a request of zero is below a minimum.
+func TestLimitRangeBounds(t *testing.T) {
+	amount := func(s string) corev1.ResourceList { return corev1.ResourceList{gpu: resource.MustParse(s)} }
+	starts := func(gpus string) workloadOption {
+		return func(w *kueue.Workload) {
+			pod := &w.Spec.PodSets[0].Template.Spec
+			pod.InitContainers = []corev1.Container{{Name: "i", Resources: corev1.ResourceRequirements{Requests: amount(gpus), Limits: amount(gpus)}}}
+		}
+	}
+	second := func(w *kueue.Workload) {
+		pod := &w.Spec.PodSets[0].Template.Spec
+		pod.Containers = append(pod.Containers, *pod.Containers[0].DeepCopy())
+	}
+	zero := func(w *kueue.Workload) {
+		w.Spec.PodSets[0].Template.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: amount("0"), Limits: amount("0")}
+	}
+	for name, c := range map[string]struct {
+		limit corev1.LimitRangeItem
+		more  workloadOption
+		want  Outcome
+	}{
+		"a container below the minimum":       {corev1.LimitRangeItem{Type: corev1.LimitTypeContainer, Min: amount("3")}, second, Never},
+		"a container at both bounds":          {corev1.LimitRangeItem{Type: corev1.LimitTypeContainer, Min: amount("2"), Max: amount("2")}, second, Admitted},
+		"a container of zero":                 {corev1.LimitRangeItem{Type: corev1.LimitTypeContainer, Min: amount("1")}, zero, Never},
+		"an init container above the maximum": {corev1.LimitRangeItem{Type: corev1.LimitTypeContainer, Max: amount("2")}, starts("3"), Never},
+		"a pod above the maximum":             {corev1.LimitRangeItem{Type: corev1.LimitTypePod, Max: amount("3")}, second, Never},
+		"a pod whose init container counts":   {corev1.LimitRangeItem{Type: corev1.LimitTypePod, Min: amount("3")}, starts("3"), Admitted},
+		"a pod below the minimum":             {corev1.LimitRangeItem{Type: corev1.LimitTypePod, Min: amount("5")}, second, Never},
+	} {
+		f := newFixture().team("a", "", "8")
+		f.add(&corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "bounds", Namespace: "a"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{c.limit}}})
+		if d := probe(t, f.engine(t, Config{}), f.job("a", "new", 2, c.more)); d.Outcome != c.want || c.want == Never && d.Reason != kueue.WorkloadQuotaReservedReasonMisconfigured {
+			t.Errorf("%s: %s %s %s", name, d.Outcome, d.Reason, d.Message)
+		}
+	}
+}
+
 func TestGatesAndWarnings(t *testing.T) {
 	e, err := New(Config{Gates: map[string]bool{"PartialAdmission": false, "LendingLimit": true, "NoSuchGate": true, "ConcurrentAdmission": true, "SchedulerLibraryIntegration": true}})
 	if err != nil {
