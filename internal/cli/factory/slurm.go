@@ -66,6 +66,10 @@ func (f *Factory) chooseSlurm() (*client.Client, error) {
 	file := f.named()
 	scheduler := f.Global.Scheduler
 	if file != "" && scheduler == config.Slurm {
+		if g := f.Global; g.Snapshot == "" && g.Sandbox == "" && live(g) == "" {
+			variable := map[string]string{"--snapshot": snapshotEnv, "--sandbox": "HYPERPOD_SANDBOX"}[file]
+			return nil, errs.Usagef("--scheduler cannot be used with %s", variable).WithAdvice("unset " + variable)
+		}
 		return nil, Excludes("scheduler", strings.TrimPrefix(file, "--")).WithAdvice("remove one of them")
 	}
 	if file == "" {
