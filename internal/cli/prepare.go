@@ -93,10 +93,15 @@ func refuseEmpty(cmd *cobra.Command) error {
 		WithAdvice("omit it, or give it a value; check that shell variables are set").Suggest(helpOf(cmd))
 }
 
-// isEmpty reports a flag of text that is empty, or of several texts that all are. Of
+// isEmpty reports a flag of text that is empty or blank, or of several texts that all are. Of
 // -n= with nothing behind it, pflag makes the text "=".
 func isEmpty(flag *pflag.Flag) bool {
-	empty := func(text string) bool { return text == "" || text == "=" && flag.Shorthand != "" }
+	empty := func(text string) bool {
+		if flag.Name != "grep" { // blanks can be what to look for
+			text = strings.TrimSpace(text)
+		}
+		return text == "" || text == "=" && flag.Shorthand != ""
+	}
 	switch flag.Value.Type() {
 	case "string":
 		return empty(flag.Value.String())

@@ -73,6 +73,16 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 		{"list-jobs -n=", errs.Usage, "--namespace is empty"},
 		{"list-jobs -n= -l=", errs.Usage, "--namespace and --selector are empty"},
 		{"list-jobs -o=", errs.Usage, "--output is empty"},
+		{"list-jobs\x00--selector= \t", errs.Usage, "--selector is empty"},
+		{"cancel-job\x00--yes\x00--selector\x00 ", errs.Usage, "--selector is empty"},
+		{"governance plan --cohort a_b", errs.Usage, `invalid --cohort "a_b": must be a name`},
+		{"governance plan --own-cohort-prefix -a", errs.Usage, `invalid --own-cohort-prefix "-a": must begin a name`},
+		{"get-clusters --region x/", errs.Usage, `invalid --region "x/": must be like us-west-2`},
+		{"start-job --name x --instance-type a,b", errs.Usage, `invalid --instance-type "a,b": must be`},
+		{"report --project-label a=b", errs.Usage, `invalid --project-label "a=b": must be the key of a label`},
+		{"create-cluster -f x --cluster-name a_b", errs.Usage, `invalid --cluster-name "a_b": must be letters`},
+		{"create-template t --from pytorch --description \xff", errs.Usage, `invalid --description "\xff": must be UTF-8`},
+		{"connect-cluster c --alias a\x1b", errs.Usage, `invalid --alias "a\x1b": must be printable text`},
 		{"list-jobs -A=", errs.Usage, "the flag has no value after ="},
 		{"list-jobs -n A", errs.Usage, "-A   # all namespaces"},
 		{"list-jobs -n Team", errs.Usage, "--namespace team"},
@@ -93,7 +103,11 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 		{"list-jobs --request-timeout soon", errs.Usage, "try:  hyperpod list-jobs --help"},
 	} {
 		f, out := testFactory(t, nil)
-		if got := Run(context.Background(), f, strings.Fields(c.args)); got != c.exit {
+		args := strings.Fields(c.args)
+		if strings.Contains(c.args, "\x00") { // arguments with blanks
+			args = strings.Split(c.args, "\x00")
+		}
+		if got := Run(context.Background(), f, args); got != c.exit {
 			t.Errorf("%s: exit code %d, want %d: %s", c.args, got, c.exit, out.Err)
 		}
 		if !strings.Contains(out.Err.String(), c.text) {
@@ -273,4 +287,30 @@ func leaves(t *testing.T, visit func(path, help string)) {
 		}
 	}
 	walk(NewRoot(f))
+}
+
+// TestBlankFlags: a blank, such as a shell variable that is not set between quotes, is a value of no flag. It must not choose
+// another cluster, namespace or set of jobs than was meant.
+func TestBlankFlags(t *testing.T) {
+	f, _ := testFactory(t, nil)
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+		if !c.Runnable() || c.Hidden {
+			return
+		}
+		c.Flags().VisitAll(func(flag *pflag.Flag) {
+			if flag.Hidden || flag.Value.Type() == "bool" || flag.Name == "grep" || slices.Contains(mayBeEmpty, flag.Name) {
+				return
+			}
+			f, out := testFactory(t, nil)
+			args := append(strings.Fields(c.CommandPath())[1:], "--"+flag.Name+"= ")
+			if got := Run(context.Background(), f, args); got != errs.Usage || !strings.Contains(out.Err.String(), "--"+flag.Name) {
+				t.Errorf("%q: exit code %d: %s", args, got, out.Err)
+			}
+		})
+	}
+	visit(NewRoot(f))
 }

@@ -34,7 +34,7 @@ func readFile(path string) (*file, error) {
 	case errors.As(err, new(*bounded.TooLarge)):
 		return nil, errs.Usagef("cannot read the configuration %s: it is %v", path, err)
 	case err != nil:
-		return nil, errs.Wrap(err, "cannot read the configuration")
+		return nil, errs.New("cannot read the configuration", errs.FileReason(err)).WithFact("file", path).WithCause(err)
 	}
 	f := &file{path: path}
 	d := yaml.NewDecoder(bytes.NewReader(data))

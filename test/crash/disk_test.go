@@ -96,12 +96,14 @@ func TestFullDisk(t *testing.T) {
 	if out, err := lab("sandbox", "create", "lab"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	write := []string{"exec", "vit-huge", "-n", "hyperpod-ns-researchers", "--", "sh", "-c", "echo text > /tmp/file && echo written"}
-	if out, err := lab(write...); err != nil || !strings.Contains(out, "written") {
+	write := func(file string) (string, error) {
+		return lab("exec", "vit-huge", "-n", "hyperpod-ns-researchers", "--", "sh", "-c", "echo text > "+file+" && echo written")
+	}
+	if out, err := write("/tmp/first"); err != nil || !strings.Contains(out, "written") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	fill(t, full)
-	if out, err := lab(write...); err == nil || strings.Contains(out, "written") || !strings.Contains(out, "write error: no space left on device") {
+	if out, err := write("/tmp/second"); err == nil || strings.Contains(out, "written") || !strings.Contains(out, "write error: no space left on device") {
 		t.Errorf("exec that writes to a full disk: %v\n%s", err, out)
 	}
 }

@@ -86,6 +86,8 @@ func (s suggested) fault(t *testing.T) string {
 			args[i] = name + "=1"
 		case a == "N" || a == "VALUE":
 			args[i] = "1"
+		case a == "REGION":
+			args[i] = "us-west-2"
 		case placeholder.MatchString(a):
 			args[i] = strings.ToLower(a)
 		default:

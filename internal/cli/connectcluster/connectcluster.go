@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -55,11 +57,17 @@ AWS CLI. Use --exec aws for an entry that runs the AWS CLI.`,
 	fs := cmd.Flags()
 	o.AddFlags(f, cmd)
 	fs.StringVar(&o.Role, "role-arn", "", "ARN of an IAM role that signs in to the cluster")
-	fs.StringVar(&o.Alias, "alias", "", "name of the context (default: the ARN of the EKS cluster)")
+	factory.AddText(fs, &o.Alias, factory.Text{Name: "alias", Usage: "name of the context (default: the ARN of the EKS cluster)",
+		Must: "must be printable text", Fits: printable})
 	fs.StringVar(&o.Exec, "exec", execOwn, "program that signs in: hyperpod|aws")
 	fs.BoolVar(&o.Print, "print", false, "print the kubeconfig, and write nothing")
 	factory.Complete(cmd, "exec", execOwn, execAWS)
 	return cmd
+}
+
+// printable reports a text that can be read, and typed again.
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // Validate checks the options alone.
@@ -112,10 +120,8 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if f.Global.Output != "" { // -o name, the only format
-		fmt.Fprintln(f.IO.Out, entry.Context)
-	} else {
-		fmt.Fprintf(f.IO.Out, "%s context %s in %s\n", change, entry.Context, path)
+	if err := f.PrintDone(fmt.Sprintf("%s context %s in %s", change, entry.Context, path), entry.Context); err != nil {
+		return err
 	}
 	o.checkCurrent(entry.Context)
 	if refused != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -64,7 +65,7 @@ users give a value.`,
 	fs.BoolVar(&o.Project, "project", false, "write the template to ./jobs")
 	fs.BoolVar(&o.Team, "team", false, "write the template to a ConfigMap of the namespace")
 	fs.BoolVar(&o.Replace, "replace", false, "replace an existing template of this name")
-	fs.StringVar(&o.Change.Help, "description", "", "description of the template")
+	factory.AddText(fs, &o.Change.Help, factory.Text{Name: "description", Usage: "description of the template", Must: "must be UTF-8", Fits: utf8.ValidString})
 	fs.StringArrayVar(&o.Change.Defaults, "default", nil, "new default of a parameter: NAME=VALUE (repeatable)")
 	fs.StringArrayVar(&o.Change.Fix, "fix", nil, "parameter that users cannot change: NAME or NAME=VALUE (repeatable)")
 	fs.StringArrayVar(&o.Change.Require, "require", nil, "parameter that users must give: NAME (repeatable)")

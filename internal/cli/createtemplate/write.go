@@ -50,7 +50,7 @@ func (o *Options) write(ctx context.Context, text []byte) (string, error) {
 func (o *Options) writeFile(dir string, text []byte) (string, error) {
 	path := filepath.Join(dir, o.name()+".yaml")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", errs.Wrap(err, "cannot create folder "+dir)
+		return "", errs.New("cannot create folder "+dir, errs.FileReason(err)).WithCause(err)
 	}
 	for _, ext := range []string{".yaml", ".yml"} {
 		have := filepath.Join(dir, o.name()+ext)

@@ -24,7 +24,8 @@ type Account struct{ Region, Profile string }
 
 // AddAccountFlags defines the flags of commands that talk to AWS.
 func AddAccountFlags(fs *pflag.FlagSet, a *Account) {
-	fs.StringVar(&a.Region, "region", "", "AWS region (default: from the environment, the AWS profile or the current context)")
+	AddText(fs, &a.Region, Text{Name: "region", Usage: "AWS region (default: from the environment, the AWS profile or the current context)",
+		Must: "must be like us-west-2", Fits: aws.ValidRegion})
 	fs.StringVar(&a.Profile, "profile", "", "AWS profile (default $AWS_PROFILE)")
 }
 

@@ -131,20 +131,28 @@ func Run(ctx context.Context, o *Options) error {
 	if !oldest.IsZero() {
 		d.KnownSince = &oldest
 	}
-	if format.Name == output.CSV {
-		if err := o.csv(d); err != nil {
-			return err
+	failed := factory.Failures(st.Missing)
+	table := func() output.Table {
+		t := o.table(d, format.Name == output.Wide)
+		if failed != nil { // there may be jobs
+			t.Empty = ""
 		}
-	} else if err := output.Print(f.IO, format, d, func() output.Table { return o.table(d, format.Name == output.Wide) }, func() (names []string) {
-		for _, j := range d.Jobs {
-			names = append(names, j.Name)
-		}
-		return names
-	}); err != nil {
-		return err
+		return t
 	}
-	o.notes(d)
-	return factory.Failures(st.Missing)
+	if format.Name == output.CSV {
+		err = o.csv(d)
+	} else {
+		err = output.Print(f.IO, format, d, table, func() (names []string) {
+			for _, j := range d.Jobs {
+				names = append(names, j.Name)
+			}
+			return names
+		})
+	}
+	if err == nil {
+		o.notes(d)
+	}
+	return output.Outcome(err, failed)
 }
 
 // read reads the jobs with their workloads, queues and events, and returns their namespace, "" for all.
@@ -318,7 +326,7 @@ func (o *Options) samples(c *factory.Cluster, from, to time.Time) (*history.Data
 		o.Factory.Notef("warning: recorded samples are not counted: %s", errs.FileReason(err))
 		return nil, nil
 	case err != nil:
-		return nil, historystore.Explain(err, "cannot read the recorded samples", dir)
+		return nil, historystore.ExplainRead(err, "cannot read the recorded samples", dir)
 	}
 	return d, nil
 }

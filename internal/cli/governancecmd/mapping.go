@@ -1,7 +1,10 @@
 package governancecmd
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
@@ -18,8 +21,12 @@ func newMapping() mappingFlags {
 
 func (m *mappingFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&m.cohort, "cohort", m.cohort, "cohort of the teams that share quota")
-	fs.StringVar(&m.ownCohort, "own-cohort-prefix", m.ownCohort, "prefix of the cohort of a team with strategy DontLend")
+	name := func(s string) bool { return len(validation.IsDNS1123Subdomain(s)) == 0 }
+	factory.AddText(fs, &m.cohort, factory.Text{Name: "cohort", Usage: "cohort of the teams that share quota",
+		Must: "must be a name: lower-case letters, digits, - and ., a letter or digit at both ends, at most 253", Fits: name})
+	factory.AddText(fs, &m.ownCohort, factory.Text{Name: "own-cohort-prefix", Usage: "prefix of the cohort of a team with strategy DontLend",
+		Must: "must begin a name: lower-case letters, digits, - and ., a letter or digit at the start, at most 190", // 63 are the team's
+		Fits: func(s string) bool { return name(s + strings.Repeat("x", validation.DNS1123LabelMaxLength)) }})
 	factory.AddChoice(cmd, &m.round, factory.Choice{Name: "round", Usage: "how to round a percentage to whole devices: Down, Up or Nearest",
 		Words: []string{policy.Down, policy.Up, policy.Nearest}})
 }

@@ -7,10 +7,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
@@ -25,6 +29,12 @@ import (
 
 // DefaultProjectLabel is the label of a job that names its project.
 const DefaultProjectLabel = "project"
+
+// AddProjectLabel defines --project-label.
+func AddProjectLabel(flags *pflag.FlagSet, value *string, usage string) {
+	factory.AddText(flags, value, factory.Text{Name: "project-label", Usage: usage, Must: "must be the key of a label, for example project",
+		Fits: func(key string) bool { return len(validation.IsQualifiedName(key)) == 0 }})
+}
 
 // Dir returns the folder of a cluster's store: given, or one of this machine that is named after the cluster.
 func Dir(f *factory.Factory, c *factory.Cluster, given string) (string, error) {
@@ -131,6 +141,15 @@ func Explain(err error, doing, dir string) error {
 		return e.WithAdvice("choose another folder with --directory")
 	case errors.Is(err, history.ErrLocked):
 		return e.WithAdvice("stop the other recorder, or choose another folder with --directory")
+	}
+	return e
+}
+
+// ExplainRead is Explain for a store that is read. A missing one has exit code NotFound.
+func ExplainRead(err error, doing, dir string) error {
+	e := Explain(err, doing, dir)
+	if found := new(errs.Error); errors.Is(err, fs.ErrNotExist) && errors.As(e, &found) {
+		return found.WithCode(errs.NotFound)
 	}
 	return e
 }

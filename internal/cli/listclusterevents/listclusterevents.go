@@ -186,11 +186,22 @@ func subject(r Row) string {
 
 // empty is the notice about no events.
 func (o *Options) empty() string {
-	text := "no events of cluster " + o.Cluster
+	text := "no events of " + o.about()
 	if o.Since > 0 {
 		text += " in the last " + words.Age(o.Since)
 	}
 	return text
+}
+
+// about names what the requested events are about.
+func (o *Options) about() string {
+	switch {
+	case o.Node != "":
+		return "node " + o.Node + " of cluster " + o.Cluster
+	case o.Group != "":
+		return "instance group " + o.Group + " of cluster " + o.Cluster
+	}
+	return "cluster " + o.Cluster
 }
 
 func table(rows []Row, empty string) output.Table {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -90,7 +91,7 @@ func (o *Options) minMemory() (int64, error) {
 
 // Validate checks the options alone: it reads no cluster.
 func (o *Options) Validate() error {
-	if kind := o.accelerator(); kind != "" && !strings.Contains(kind, "/") && !slices.Contains(accelerators, kind) {
+	if kind := o.accelerator(); kind != "" && !slices.Contains(accelerators, kind) && !(strings.Contains(kind, "/") && len(validation.IsQualifiedName(kind)) == 0) {
 		e := errs.Usagef("invalid --accelerator %q", o.Accelerator).WithFact("must be one of", strings.Join(accelerators, ", ")+", or a resource name such as nvidia.com/gpu")
 		if near := errs.Near(kind, accelerators); len(near) > 0 {
 			e.Suggest(errs.Option("--accelerator", near[0]))

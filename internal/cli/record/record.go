@@ -66,7 +66,7 @@ permissions that it needs and a volume.`,
 	factory.OptionalAge(fs, &o.Retain, "retain", "how long to keep samples (default 400d)")
 	fs.StringVar(&o.Directory, "directory", "", "folder of the store (default: one for each cluster in the state folder)")
 	fs.IntVar(&o.Samples, "samples", 0, "number of samples, then end; 0: until Ctrl-C (default 0)")
-	fs.StringVar(&o.ProjectLabel, "project-label", historystore.DefaultProjectLabel, "label of jobs that names their project")
+	historystore.AddProjectLabel(fs, &o.ProjectLabel, "label of jobs that names their project")
 	fs.BoolVar(&o.Manifest, "manifest", false, "print a Deployment that records in the cluster")
 	fs.StringVar(&o.Image, "image", "", "container image of the Deployment, with hyperpod as its entry point")
 	fs.StringVar(&o.Storage, "storage", "1Gi", "size of the Deployment's volume")

@@ -81,7 +81,7 @@ and for its own quota that nobody uses. docs/history.md has the rule.`,
 	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: " + strings.Join(groupings, ", "), Words: groupings})
 	fs.StringVar(&o.PricesFile, "prices", "", "`file` with the price of an hour of each instance type")
 	fs.StringVar(&o.Directory, "directory", "", "folder of the store (default: that of the cluster in the state folder)")
-	fs.StringVar(&o.ProjectLabel, "project-label", historystore.DefaultProjectLabel, "label of jobs that names their project, without a store")
+	historystore.AddProjectLabel(fs, &o.ProjectLabel, "label of jobs that names their project, without a store")
 	o.Prometheus.Add(cmd)
 	return cmd
 }
@@ -174,7 +174,7 @@ func (o *Options) read(ctx context.Context) (data *history.Data, source string, 
 	if dir != "" {
 		last, err := history.Last(dir)
 		if err != nil {
-			return nil, "", now, historystore.Explain(err, "cannot read the history", dir)
+			return nil, "", now, historystore.ExplainRead(err, "cannot read the history", dir)
 		}
 		if now = f.Now(); now.Before(last) { // a sandbox's clock may be ahead
 			now = last
@@ -198,7 +198,7 @@ func (o *Options) read(ctx context.Context) (data *history.Data, source string, 
 		data, err = history.Read(dir, from, to)
 		none := errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrEmpty)
 		if err == nil || c == nil || !none {
-			return data, report.Recorded, now, historystore.Explain(err, "cannot read the history", dir)
+			return data, report.Recorded, now, historystore.ExplainRead(err, "cannot read the history", dir)
 		}
 	}
 	obs, st, err := historystore.Observe(ctx, f, c, f.Global.Namespace, o.ProjectLabel, true)
@@ -215,8 +215,11 @@ func (o *Options) prices() (*report.Prices, error) {
 		return nil, nil
 	}
 	text, err := bounded.File(o.PricesFile, bounded.Settings)
-	if err != nil {
-		return nil, errs.Wrap(err, "cannot read the prices "+o.PricesFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errs.NotFoundf("file %s not found", o.PricesFile).WithCause(err)
+	case err != nil:
+		return nil, errs.New("cannot read "+o.PricesFile, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	}
 	p, err := report.ParsePrices(text, func(name string) int {
 		t, _ := instances.Lookup(name)

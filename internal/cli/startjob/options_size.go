@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -33,7 +34,8 @@ func (*Size) Title() string { return "Size" }
 // AddFlags implements factory.OptionGroup.
 func (s *Size) AddFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&s.InstanceType, "instance-type", "", "instance type of the nodes, for example ml.p5.48xlarge")
+	factory.AddText(fs, &s.InstanceType, factory.Text{Name: "instance-type", Usage: "instance type of the nodes, for example ml.p5.48xlarge",
+		Must: "must be an instance type such as ml.p5.48xlarge", Fits: func(s string) bool { return len(validation.IsValidLabelValue(s)) == 0 }})
 	factory.OptionalInt(fs, &s.NodeCount, "node-count", "number of nodes; each runs one worker pod")
 	fs.StringVar(&s.TasksPerNode, "tasks-per-node", "", "processes per pod: a number, auto, gpu or cpu (default one per accelerator or core)")
 	factory.OptionalInt(fs, &s.Accelerators, "accelerators", "accelerators per pod (default all of the instance type)")

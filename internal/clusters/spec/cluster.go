@@ -1,5 +1,7 @@
 package spec
 
+import "github.com/hyperpod-cli/hyperpod/internal/pattern"
+
 // The patterns of names that several documents use.
 const (
 	namePattern = `[a-zA-Z0-9](-*[a-zA-Z0-9])*`
@@ -13,6 +15,11 @@ const (
 
 // MostInstances is how many instances a group has at most.
 const MostInstances = 6758
+
+// ValidName reports whether a new cluster can have a name.
+func ValidName(name string) bool { return len(name) <= 63 && clusterName().MatchString(name) }
+
+var clusterName = pattern.Lazy("^" + namePattern + "$")
 
 func groupName() *Shape { return text(1, 63, namePattern) }
 func count() *Shape     { return integer(0, MostInstances) }

@@ -92,7 +92,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	if cfg.Region = cmp.Or(cfg.Region, o.FallbackRegion); cfg.Region == "" {
 		return nil, errs.New("no AWS region", "neither the environment nor the AWS profile names one").WithCode(errs.Usage).Suggest(suggest.Region("REGION"))
 	}
-	if !validRegion(cfg.Region) {
+	if !ValidRegion(cfg.Region) {
 		return nil, errs.Usagef("invalid AWS region %q: must be like us-west-2", cfg.Region)
 	}
 	cfg.HTTPClient = straight(cfg.HTTPClient)

@@ -102,10 +102,13 @@ func (d decoding) one(doc []byte) ([]client.Object, error) {
 	}
 	obj, _, err := d.decoder.Decode(js, nil, nil)
 	if err != nil {
-		if !d.known && runtime.IsNotRegisteredError(err) {
+		switch {
+		case d.known:
+			return nil, plain(err, js)
+		case runtime.IsNotRegisteredError(err):
 			return nil, nil
 		}
-		return nil, plain(err, js)
+		return nil, err
 	}
 	if meta.IsListType(obj) {
 		return d.list(obj)
