@@ -252,7 +252,7 @@ func TestWorkloadForErrors(t *testing.T) {
 		{"incomplete", `{"apiVersion":"ray.io/v1","kind":"RayJob","metadata":{"name":"j"},"spec":{"entrypoint":"x"}}`, "incomplete", false},
 		{"unknown priority class", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","labels":{"kueue.x-k8s.io/priority-class":"urgent"}},"spec":{"template":{"spec":{"containers":[]}}}}`, `priority class: workloadpriorityclasses "urgent" not found`, false},
 		{"odd replica specs", `{"apiVersion":"sagemaker.amazonaws.com/v1","kind":"HyperPodPyTorchJob","metadata":{"name":"j"},"spec":{"replicaSpecs":"all"}}`, "replicaSpecs", false},
-		{"prebuilt", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","labels":{"kueue.x-k8s.io/prebuilt-workload-name":"w"}},"spec":{"template":{"spec":{"containers":[]}}}}`, "prebuilt workload w", true},
+		{"prebuilt", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","labels":{"kueue.x-k8s.io/prebuilt-workload-name":"w"}},"spec":{"template":{"spec":{"containers":[]}}}}`, "uses w: the job names a prebuilt workload", true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
