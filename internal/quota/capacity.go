@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -128,14 +129,16 @@ func ordered(in map[string]*Capacity) []Capacity {
 func FlavorTypes(s *state.State) map[string]string {
 	out := map[string]string{}
 	for _, f := range s.Flavors {
-		for _, label := range []string{kinds.InstanceTypeLabel, oldInstanceTypeLabel} {
-			if t := f.NodeLabels[label]; t != "" {
-				out[f.Name] = t
-				break
-			}
+		if t := InstanceType(f.NodeLabels); t != "" {
+			out[f.Name] = t
 		}
 	}
 	return out
+}
+
+// InstanceType returns the instance type that labels of nodes or node selectors name, "" for none.
+func InstanceType(labels map[string]string) string {
+	return cmp.Or(labels[kinds.InstanceTypeLabel], labels[oldInstanceTypeLabel])
 }
 
 // quotasOf returns the quota that a ClusterQueue has itself; one that cannot be right

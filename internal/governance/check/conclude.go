@@ -55,6 +55,7 @@ const (
 	FlavorDoesNotMatch   = "FlavorDoesNotMatch"
 	TopologyUnsupported  = "TopologyUnsupported"
 	TopologyLevelMissing = "TopologyLevelMissing"
+	InstanceTypeAbsent   = "InstanceTypeNotInQueue" // and more than the quota of the types that the queue has
 	ExceedsNominal       = "ExceedsNominalQuota"
 	ExceedsBorrowing     = "ExceedsBorrowingLimit"
 	ExceedsCohort        = "ExceedsCohort"

@@ -8,6 +8,8 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // detail tells apart causes that share one reason of Kueue. It looks at the objects, not
@@ -55,6 +57,9 @@ func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) 
 		}
 		return FlavorDoesNotMatch
 	case kueue.WorkloadQuotaReservedReasonExceedsMaxQuota:
+		if c.typeAbsent(wl, v) {
+			return InstanceTypeAbsent
+		}
 		return c.exceeds(v)
 	case kueue.WorkloadQuotaReservedReasonWaitingForQuota:
 		return waiting(v, d)
@@ -167,6 +172,21 @@ func (c *Checker) cyclic(cohort string) bool {
 		cohort = parents[cohort]
 	}
 	return cohort != ""
+}
+
+// typeAbsent reports pods that select an instance type where each flavor that they could use is of another one. Kueue does
+// not rule such a flavor out if the pods and the flavor name the type by different labels.
+func (c *Checker) typeAbsent(wl *kueue.Workload, v *Verdict) bool {
+	selected := remedy.InstanceTypes(wl)
+	lines := v.Quota.Resources
+	return len(selected) > 0 && len(lines) > 0 && !slices.ContainsFunc(lines, func(l Line) bool {
+		f := c.In.Flavor(l.Flavor)
+		if f == nil || l.Resource != lines[0].Resource {
+			return f == nil
+		}
+		t := quota.InstanceType(f.Spec.NodeLabels)
+		return t == "" || slices.Contains(selected, t)
+	})
 }
 
 // exceeds returns the limit that the job exceeds in every flavor.

@@ -9,18 +9,19 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // otherTypes tries the other instance types of the cluster's flavors.
 func (f *finder) otherTypes(ctx context.Context) {
-	own := instanceTypes(f.Workload)
+	own := InstanceTypes(f.Workload)
 	if len(own) != 1 {
 		return // without a required type, Kueue has tried every flavor
 	}
 	seen := map[string]bool{own[0]: true}
 	var found candidates
 	for _, flavor := range f.In.Flavors {
-		t := flavor.Spec.NodeLabels[kinds.InstanceTypeLabel]
+		t := quota.InstanceType(flavor.Spec.NodeLabels)
 		if t == "" || seen[t] || len(seen) > mostTypes {
 			continue
 		}
@@ -88,8 +89,8 @@ func (f *finder) take(ctx context.Context, c candidates) {
 	}
 }
 
-// instanceTypes returns the instance types that a workload's pods require.
-func instanceTypes(w *kueue.Workload) []string {
+// InstanceTypes returns the instance types that a workload's pods require.
+func InstanceTypes(w *kueue.Workload) []string {
 	var out []string
 	note := func(t string) {
 		if !slices.Contains(out, t) {

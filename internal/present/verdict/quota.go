@@ -22,7 +22,7 @@ func quotaRows(p *textpage.Page, v *check.Verdict, first string) {
 			p.Row("quota", q.Message)
 		}
 		return
-	case q.Detail == check.ResourceNotCovered || q.Detail == check.FlavorDoesNotMatch || q.Detail == check.TopologyUnsupported || q.Detail == check.TopologyLevelMissing:
+	case q.Detail == check.ResourceNotCovered || q.Detail == check.FlavorDoesNotMatch || q.Detail == check.InstanceTypeAbsent || q.Detail == check.TopologyUnsupported || q.Detail == check.TopologyLevelMissing:
 		return // quota of other flavors and resources does not matter
 	}
 	HeldRows(p, q.Holds)

@@ -276,7 +276,7 @@ func detailAdvice(v *check.Verdict, detail string, render Render) (out []string)
 		out = append(out, "remove the label "+kinds.QueueLabel+", or let the job make its own pods")
 	case check.FlavorMissing, check.TopologyMissing, check.AdmissionCheckAbsent, check.CohortCycle, check.ClusterQueueMissing, check.ClusterQueueFaulty, check.NamespaceNotSelected:
 		out = append(out, "ask an administrator to correct the queue")
-	case check.ResourceNotCovered, check.FlavorDoesNotMatch, check.TopologyUnsupported, check.TopologyLevelMissing:
+	case check.ResourceNotCovered, check.FlavorDoesNotMatch, check.InstanceTypeAbsent, check.TopologyUnsupported, check.TopologyLevelMissing:
 		if len(v.Remedies) == 0 {
 			out = append(out, render(suggest.GetQuota())+" shows what the queue has")
 		}

@@ -201,6 +201,8 @@ func detailText(v *check.Verdict, detail string) string {
 		return notCovered(v)
 	case check.FlavorDoesNotMatch:
 		return noFlavor(v, "the job's pods do not select or tolerate", "the job's pods do not select or tolerate")
+	case check.InstanceTypeAbsent:
+		return noFlavor(v, "is not the instance type that the job selects", "are not the instance type that the job selects")
 	case check.TopologyUnsupported:
 		return noFlavor(v, "does not support TopologyAwareScheduling", "do not support TopologyAwareScheduling")
 	case check.TopologyLevelMissing:
