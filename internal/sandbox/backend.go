@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/control"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
@@ -39,7 +40,8 @@ func (b backend) Update(ctx context.Context, dryRun bool, f func(*store.Store) e
 		if err := f(w.store); err != nil {
 			return err
 		}
-		if w.store.RV() == w.head.Settled {
+		if changes, err := w.store.Since(w.head.Settled); err == nil && !control.Concerns(changes) {
+			w.head.Settled = w.store.RV()
 			return nil
 		}
 		return w.settle(ctx)

@@ -172,7 +172,7 @@ type work struct {
 
 // settle runs the controllers until nothing is due.
 func (w *work) settle(ctx context.Context) error {
-	r, err := control.Run(ctx, w.store, w.head.Simulated, w.now, control.Config{Duration: time.Duration(w.head.JobDuration)})
+	r, err := control.Run(ctx, w.store, w.head.Simulated, w.now, control.Config{Duration: time.Duration(w.head.JobDuration), Settled: w.head.Settled})
 	if err != nil {
 		return err
 	}

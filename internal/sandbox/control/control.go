@@ -21,6 +21,8 @@ type Config struct {
 	// MaxCycles limits the scheduling cycles at one moment (default 300): some policies
 	// never converge.
 	MaxCycles int
+	// Settled is the resource version that the last run left.
+	Settled int64
 }
 
 // Result is the outcome of a run.
@@ -44,6 +46,7 @@ type sim struct {
 	loaded map[store.Key]int64         // resource versions of the workloads in the engine
 	events map[happening]*store.Object // see eventsKnown
 	made   bool                        // pods that are jobs were made
+	same   int64                       // see sameSince
 	// podsFirst: the scheduler reads PodsReady (waitForPodsReady.blockAdmission).
 	podsFirst bool
 	warnings  []string
@@ -57,7 +60,7 @@ func Run(ctx context.Context, st *store.Store, from, to time.Time, cfg Config) (
 	if cfg.MaxCycles <= 0 {
 		cfg.MaxCycles = 300
 	}
-	s := &sim{st: st, cfg: cfg, now: from}
+	s := &sim{st: st, cfg: cfg, now: from, same: sameSince(st, cfg.Settled)}
 	settled := int64(-1) // the resource version that the last step left
 	for range maxSteps {
 		if err := ctx.Err(); err != nil {

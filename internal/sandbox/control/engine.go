@@ -91,11 +91,11 @@ func loader[T any, P pointer[T]](s *sim, r kinds.Resource) func() ([]client.Obje
 	return func() ([]client.Object, error) {
 		var out []client.Object
 		for _, o := range s.st.List(r.FullName(), "") {
-			v, err := typed[T](o)
+			v, err := typed[T, P](o)
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", r.Kind, o.Name, err)
 			}
-			out = append(out, P(v))
+			out = append(out, v)
 		}
 		return out, nil
 	}

@@ -214,6 +214,10 @@ func (s *sim) followJob(ctx context.Context, j job, w *store.Object) error {
 	if !reserved && !j.suspended() {
 		return nil // runJobs suspends it first, which restores its pod templates
 	}
+	_, grouped := j.grouped()
+	if !grouped && j.o.RV <= s.same && w.RV <= s.same {
+		return nil
+	}
 	wanted, err := s.workloadFor(ctx, j)
 	if err != nil {
 		if s.event(j.o, "Warning", "ErrWorkloadCompose", err.Error()) {
@@ -227,7 +231,7 @@ func (s *sim) followJob(ctx context.Context, j job, w *store.Object) error {
 	if !reserved {
 		keys = append(keys, "queueName", "maximumExecutionTimeSeconds")
 	}
-	if _, grouped := j.grouped(); !reserved && !grouped {
+	if !reserved && !grouped {
 		keys = append(keys, "podSets")
 	}
 	changed := false

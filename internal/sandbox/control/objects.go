@@ -3,7 +3,6 @@ package control
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
 
 	"github.com/google/uuid"
 	kjson "k8s.io/apimachinery/pkg/util/json"
@@ -28,10 +27,14 @@ func (s *sim) create(resource string, m map[string]any) (*store.Object, error) {
 func (s *sim) put(resource string, m map[string]any) (*store.Object, error) {
 	old := s.st.Get(resource, object.Text(m, "metadata", "namespace"), object.Text(m, "metadata", "name"))
 	if old != nil {
-		if !reflect.DeepEqual(old.Map()["spec"], m["spec"]) {
+		if store.Equal(old.Map(), m) {
+			return old, nil
+		}
+		if !store.Equal(old.Map()["spec"], m["spec"]) {
 			n, _ := object.Int(old.Map(), "metadata", "generation")
 			object.Set(m, n+1, "metadata", "generation")
 		}
+		// Numbers of Go's other types are equal as JSON.
 		if raw, err := store.Encode(m); err == nil && bytes.Equal(raw, old.Raw) {
 			return old, nil
 		}
@@ -52,10 +55,16 @@ func decodeMap(v any) (map[string]any, error) {
 	return m, kjson.Unmarshal(raw, &m)
 }
 
-// typed decodes a stored object into its Go type.
-func typed[T any](o *store.Object) (*T, error) {
-	v := new(T)
-	return v, kjson.Unmarshal(o.Raw, v)
+// typed returns a stored object as its Go type. The caller can change it.
+func typed[T any, P pointer[T]](o *store.Object) (P, error) {
+	v, err := o.Typed(func(raw json.RawMessage) (any, error) {
+		v := P(new(T))
+		return v, kjson.Unmarshal(raw, v)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(P).DeepCopyObject().(P), nil
 }
 
 // ownerRef returns a controller reference to an object.

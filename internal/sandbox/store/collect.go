@@ -17,7 +17,7 @@ func (s *Store) Collect(resource string, o *Object) *Object {
 	}
 	var rest []dependent
 	for r, t := range s.tables { // without the order of List: most objects have no dependents
-		for k, d := range t {
+		for k, d := range t.byKey {
 			if resource == "namespaces" && k.Namespace == o.Name || d.OwnedBy(o.UID) {
 				rest = append(rest, dependent{r, d})
 			}
@@ -36,10 +36,8 @@ func (s *Store) Collect(resource string, o *Object) *Object {
 // has reports whether an object with a UID exists.
 func (s *Store) has(uid string) bool {
 	for _, t := range s.tables {
-		for _, o := range t {
-			if o.UID == uid {
-				return true
-			}
+		if slices.ContainsFunc(t.sorted, func(o *Object) bool { return o.UID == uid }) {
+			return true
 		}
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,23 @@ type Object struct {
 
 	decode  sync.Once
 	decoded map[string]any
+
+	typing sync.Mutex
+	typed  any
+}
+
+// Typed returns what decode makes of the object, which it calls once. The value is shared; callers must not change it.
+func (o *Object) Typed(decode func(json.RawMessage) (any, error)) (any, error) {
+	o.typing.Lock()
+	defer o.typing.Unlock()
+	if o.typed != nil {
+		return o.typed, nil
+	}
+	v, err := decode(o.Raw)
+	if err == nil {
+		o.typed = v
+	}
+	return v, err
 }
 
 // Map returns the decoded object. It is shared; callers must not change it.
@@ -83,6 +101,29 @@ func copyValue(v any) any {
 		return out
 	}
 	return v
+}
+
+// Equal reports whether decoded JSON values are equal, much faster than reflect.DeepEqual. Numbers of different types differ.
+func Equal(a, b any) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok || len(x) != len(y) || (x == nil) != (y == nil) {
+			return false
+		}
+		for k, v := range x {
+			if w, ok := y[k]; !ok || !Equal(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		y, ok := b.([]any)
+		return ok && (x == nil) == (y == nil) && slices.EqualFunc(x, y, Equal)
+	case string, int64, float64, bool, nil:
+		return a == b
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // partial is the part of an object's metadata that the store needs.

@@ -40,7 +40,7 @@ type Change struct {
 // Store holds the objects. It is not safe for concurrent use. Clone returns a cheap copy
 // to work on, so that a failed change leaves no trace.
 type Store struct {
-	tables  map[string]map[Key]*Object
+	tables  map[string]*table
 	rv      int64
 	history []Change
 	// since is the resource version after which history holds every change.
@@ -48,13 +48,13 @@ type Store struct {
 }
 
 // New returns an empty store.
-func New() *Store { return &Store{tables: map[string]map[Key]*Object{}} }
+func New() *Store { return &Store{tables: map[string]*table{}} }
 
 // Clone returns a copy that can be changed without changing s.
 func (s *Store) Clone() *Store {
-	c := &Store{tables: make(map[string]map[Key]*Object, len(s.tables)), rv: s.rv, since: s.since}
+	c := &Store{tables: make(map[string]*table, len(s.tables)), rv: s.rv, since: s.since}
 	for r, t := range s.tables {
-		c.tables[r] = maps.Clone(t)
+		c.tables[r] = t.clone()
 	}
 	c.history = slices.Clip(s.history)
 	return c
@@ -65,26 +65,19 @@ func (s *Store) RV() int64 { return s.rv }
 
 // Get returns an object, or nil.
 func (s *Store) Get(resource, namespace, name string) *Object {
-	return s.tables[resource][Key{Namespace: namespace, Name: name}]
+	return s.tables[resource].get(Key{Namespace: namespace, Name: name})
 }
 
 // List returns the objects of a kind in a namespace ("" = all), sorted by key.
 func (s *Store) List(resource, namespace string) []*Object {
-	var out []*Object
-	for k, o := range s.tables[resource] {
-		if namespace == "" || k.Namespace == namespace {
-			out = append(out, o)
-		}
-	}
-	slices.SortFunc(out, func(a, b *Object) int { return Compare(a.Key, b.Key) })
-	return out
+	return slices.Clone(s.tables[resource].in(namespace))
 }
 
 // Resources returns the kinds that have objects, sorted.
 func (s *Store) Resources() []string {
 	var out []string
 	for _, r := range slices.Sorted(maps.Keys(s.tables)) {
-		if len(s.tables[r]) > 0 {
+		if len(s.tables[r].sorted) > 0 {
 			out = append(out, r)
 		}
 	}
@@ -132,11 +125,11 @@ func (s *Store) Seed(resource string, m map[string]any) error {
 // Remove deletes an object and returns it; nil if it does not exist.
 func (s *Store) Remove(resource, namespace, name string) *Object {
 	k := Key{Namespace: namespace, Name: name}
-	old := s.tables[resource][k]
+	old := s.tables[resource].get(k)
 	if old == nil {
 		return nil
 	}
-	delete(s.tables[resource], k)
+	s.tables[resource].remove(k)
 	s.rv++
 	s.record(Change{RV: s.rv, Type: Deleted, Resource: resource, Object: withRV(old, s.rv), Before: old})
 	return old
@@ -158,10 +151,10 @@ func withRV(o *Object, rv int64) *Object {
 func (s *Store) set(resource string, o *Object) {
 	t := s.tables[resource]
 	if t == nil {
-		t = map[Key]*Object{}
+		t = &table{byKey: map[Key]*Object{}}
 		s.tables[resource] = t
 	}
-	t[o.Key] = o
+	t.set(o)
 }
 
 func (s *Store) record(c Change) {
@@ -222,9 +215,9 @@ func (s *Store) Follow(next *Store) {
 	next.since = s.since
 	next.history = slices.Clip(s.history)
 	var changes []Change
-	for resource, table := range next.tables {
-		for k, o := range table {
-			old := s.tables[resource][k]
+	for resource, t := range next.tables {
+		for k, o := range t.byKey {
+			old := s.tables[resource].get(k)
 			switch {
 			case old == nil:
 				changes = append(changes, Change{RV: o.RV, Type: Added, Resource: resource, Object: o})
@@ -234,13 +227,13 @@ func (s *Store) Follow(next *Store) {
 			case old.RV != o.RV:
 				changes = append(changes, Change{RV: o.RV, Type: Modified, Resource: resource, Object: o, Before: old})
 			default:
-				table[k] = old // is decoded already
+				t.set(old) // is decoded already
 			}
 		}
 	}
-	for resource, table := range s.tables {
-		for k, old := range table {
-			if next.tables[resource][k] == nil {
+	for resource, t := range s.tables {
+		for k, old := range t.byKey {
+			if next.tables[resource].get(k) == nil {
 				changes = append(changes, Change{RV: next.rv, Type: Deleted, Resource: resource, Object: withRV(old, next.rv), Before: old})
 			}
 		}
