@@ -104,7 +104,9 @@ func (e *Engine) beforeRun(ctx context.Context) {
 		e.follow(ctx)
 	}
 	e.flush(ctx)
-	e.requeue(ctx)
+	if !e.late {
+		e.requeue(ctx)
+	}
 }
 
 // KeepEvictions makes [Engine.Run] leave evictions in progress as they are: these
