@@ -71,7 +71,7 @@ func plain(err error) error {
 	if _, field, ok := strings.Cut(text, "Go struct field "); ok {
 		field, _, _ = strings.Cut(field, " ")
 		_, field, _ = strings.Cut(field, ".") // behind the type
-		return fmt.Errorf("%s has a value of another type", field)
+		return fmt.Errorf("%s has the wrong type", field)
 	}
 	if strings.Contains(text, "cannot unmarshal") {
 		return errors.New("the file must have currency, date and instances")

@@ -11,8 +11,8 @@ func TestPriceFileInPlainWords(t *testing.T) {
 		"apiVersion: v1\n":               `unknown field "apiVersion"`,
 		"[1]\n":                          "the file must have currency, date and instances",
 		"text\n":                         "the file must have currency, date and instances",
-		"currency: [EUR]\n":              "currency has a value of another type",
-		"instances: {a: {hour: much}}\n": "hour has a value of another type",
+		"currency: [EUR]\n":              "currency has the wrong type",
+		"instances: {a: {hour: much}}\n": "hour has the wrong type",
 	} {
 		_, err := ParsePrices([]byte(text), nil)
 		if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "json") {

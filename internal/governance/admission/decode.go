@@ -134,7 +134,7 @@ func plain(err error, js []byte) error {
 	case version == "":
 		return errors.New("apiVersion is missing")
 	case errors.As(err, &other):
-		return fmt.Errorf("%s: a value of another type than %s is required", cmp.Or(other.Field, kind), other.Value)
+		return fmt.Errorf("%s has the wrong type: %s", cmp.Or(other.Field, kind), other.Value)
 	}
 	return err
 }

@@ -217,9 +217,9 @@ func TestDecodeStrictInPlainWords(t *testing.T) {
 		"kind: ClusterQueue\npassword: secret\n": "document 1: apiVersion is missing",
 		"secret\n":                               "document 1: kind is missing",
 		"[secret]\n":                             "document 1: kind is missing",
-		"{apiVersion: v1, kind: List, items: {secret: 1}}\n":              "document 1: items: a value of another type than object is required",
+		"{apiVersion: v1, kind: List, items: {secret: 1}}\n":              "document 1: items has the wrong type: object",
 		"apiVersion: kueue.x-k8s.io/v1beta2\nkind: {secret: 1}\n":         "document 1: kind is missing",
-		"apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: 7\n": "document 1: metadata: a value of another type than number is required",
+		"apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: 7\n": "document 1: metadata has the wrong type: number",
 	} {
 		_, err := DecodeStrict([]byte(text))
 		if err == nil || err.Error() != want {
