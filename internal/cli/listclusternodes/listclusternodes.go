@@ -4,7 +4,6 @@ package listclusternodes
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -99,14 +98,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	rows := join(list, s)
 	rows = slices.DeleteFunc(rows, func(r Row) bool { return o.Group != "" && r.InstanceGroup != o.Group || o.Faulty && !r.faulty() })
-	empty := "no nodes in cluster " + c.Name
-	if o.Faulty {
-		empty = "no faulty nodes in cluster " + c.Name
-	}
-	if o.Group != "" {
-		empty = strings.Replace(empty, " in ", " in group "+o.Group+" of ", 1)
-	}
-	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows, empty, f.Now()) }, func() (out []string) {
+	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows, o.empty(c.Name), f.Now()) }, func() (out []string) {
 		for _, r := range rows {
 			out = append(out, r.InstanceID)
 		}
@@ -141,4 +133,16 @@ func join(list []clusters.Node, s *state.State) []Row {
 		out = append(out, r)
 	}
 	return out
+}
+
+// empty is the notice about no nodes.
+func (o *Options) empty(cluster string) string {
+	nodes, where := "no nodes", "cluster "+cluster
+	if o.Faulty {
+		nodes = "no faulty nodes"
+	}
+	if o.Group != "" {
+		where = "instance group " + o.Group + " of " + where
+	}
+	return nodes + " in " + where
 }
