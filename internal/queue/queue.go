@@ -83,11 +83,14 @@ func Build(s *state.State, r *quota.Report, teams []quota.Team, rules order.Rule
 		}
 		waiting[queue] = append(waiting[queue], w)
 	}
-	slices.SortFunc(shown, func(x, y string) int {
-		if known := names[x] != ""; known != (names[y] != "") { // what is in no team's queue comes last
-			return map[bool]int{true: -1, false: 1}[known]
+	last := func(queue string) int { // what is in no team's queue comes last
+		if names[queue] == "" {
+			return 1
 		}
-		return cmp.Or(strings.Compare(names[x], names[y]), strings.Compare(x, y))
+		return 0
+	}
+	slices.SortFunc(shown, func(x, y string) int {
+		return cmp.Or(last(x)-last(y), strings.Compare(names[x], names[y]), strings.Compare(x, y))
 	})
 	out := make([]Item, 0, len(s.Workloads))
 	for _, queue := range shown {

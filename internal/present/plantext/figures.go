@@ -15,14 +15,14 @@ type Row struct {
 	Team, Resource string
 	// Cells are the texts of Figures, in its order.
 	Cells []string
-	// own: a figure changes other than what is free or can be borrowed.
+	// own reports a change of other figures than FREE and BORROWABLE, or of the team itself.
 	own bool
 }
 
 // Figures are the titles of the figures of a Row.
 var Figures = []string{"NOMINAL", "USED", "BORROWED", "OVERCOMMIT", "FREE", "BORROWABLE", "LIMIT", "RUNNING", "WAITING"}
 
-// fewRows is the number of rows that are shown whatever changes in them.
+// fewRows is the number of rows up to which all are shown.
 const fewRows = 12
 
 // Rows returns the figures of the teams that change, by accelerator, or cpu for teams without. Of many rows, those in which
@@ -30,36 +30,39 @@ const fewRows = 12
 // are more than most rows, those of teams that lose something come first. more is the number of the rest; most 0 returns
 // all.
 func Rows(c *plan.Consequences, most int) (rows []Row, more int) {
+	all := rowsOf(c.Teams)
+	if most == 0 || len(all) <= fewRows {
+		return all, 0
+	}
+	chosen := func(r Row) bool { return r.own }
+	if !slices.ContainsFunc(all, chosen) {
+		chosen = func(Row) bool { return true }
+	}
+	others := func(r Row) bool { return !chosen(r) }
+	if rows = slices.DeleteFunc(slices.Clone(all), others); len(rows) > most+1 {
+		rows = slices.DeleteFunc(rowsOf(lossesFirst(c.Teams)), others)[:most]
+	}
+	return rows, len(all) - len(rows)
+}
+
+// lossesFirst returns teams that lose something before the others.
+func lossesFirst(teams []simulate.Team) []simulate.Team {
 	var losses, others []simulate.Team
-	total := 0
-	for _, t := range c.Teams {
-		total += len(resources(t))
+	for _, t := range teams {
 		if plan.Loses(t) {
 			losses = append(losses, t)
 		} else {
 			others = append(others, t)
 		}
 	}
-	if most == 0 || total <= fewRows {
-		return rowsOf(c.Teams, total), 0
-	}
-	if rows = slices.DeleteFunc(rowsOf(c.Teams, total), func(r Row) bool { return !r.own }); len(rows) == 0 {
-		rows = rowsOf(c.Teams, total)
-	}
-	if len(rows) > most+1 {
-		rows = slices.DeleteFunc(rowsOf(slices.Concat(losses, others), total), func(r Row) bool { return !r.own && len(rows) < total })[:most]
-	}
-	return rows, total - len(rows)
+	return slices.Concat(losses, others)
 }
 
-// rowsOf returns the first rows of teams.
-func rowsOf(teams []simulate.Team, most int) []Row {
+// rowsOf returns the rows of teams.
+func rowsOf(teams []simulate.Team) []Row {
 	var out []Row
 	for _, t := range teams {
 		for _, r := range resources(t) {
-			if len(out) == most {
-				return out
-			}
 			b, a := amounts(t.Before, r), amounts(t.After, r)
 			row := Row{Team: t.Team, Resource: r}
 			for i, title := range Figures {
