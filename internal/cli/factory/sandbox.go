@@ -17,12 +17,15 @@ import (
 // from the scenario of the same name.
 const DefaultSandbox = "enterprise"
 
-// SandboxName returns the sandbox that --sandbox or HYPERPOD_SANDBOX chooses,
+// sandboxEnv names the sandbox where --sandbox does not.
+const sandboxEnv = "HYPERPOD_SANDBOX"
+
+// SandboxName returns the sandbox that --sandbox or the environment chooses,
 // else the fallback.
 func (f *Factory) SandboxName(fallback string) string {
 	name := f.Global.Sandbox
 	if name == "" {
-		name = f.Env("HYPERPOD_SANDBOX")
+		name = f.Env(sandboxEnv)
 	}
 	switch name {
 	case "", "0", "false":

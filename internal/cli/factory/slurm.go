@@ -67,7 +67,7 @@ func (f *Factory) chooseSlurm() (*client.Client, error) {
 	scheduler := f.Global.Scheduler
 	if file != "" && scheduler == config.Slurm {
 		if g := f.Global; g.Snapshot == "" && g.Sandbox == "" && live(g) == "" {
-			variable := map[string]string{"--snapshot": snapshotEnv, "--sandbox": "HYPERPOD_SANDBOX"}[file]
+			variable := map[string]string{"--snapshot": snapshotEnv, "--sandbox": sandboxEnv}[file]
 			return nil, errs.Usagef("--scheduler cannot be used with %s", variable).WithAdvice("unset " + variable)
 		}
 		return nil, Excludes("scheduler", strings.TrimPrefix(file, "--")).WithAdvice("remove one of them")

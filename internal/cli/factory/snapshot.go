@@ -34,7 +34,7 @@ func (f *Factory) SnapshotPath() (string, error) {
 	}
 	path := f.Env(snapshotEnv)
 	if path != "" && f.SandboxName("") != "" {
-		return "", errs.Usagef("HYPERPOD_SANDBOX cannot be used with %s", snapshotEnv).
+		return "", errs.Usagef("%s cannot be used with %s", sandboxEnv, snapshotEnv).
 			WithAdvice("unset one of them, or choose with --sandbox or --snapshot")
 	}
 	return snapshotFile(path), nil

@@ -43,7 +43,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Use:        "get-clusters",
 		Aliases:    []string{"list-clusters", "get-cluster"},
 		Short:      "List HyperPod clusters and their free accelerators",
-		SuggestFor: []string{"list-clusters", "list-cluster", "clusters"},
+		SuggestFor: []string{"list-cluster", "clusters"},
 		Long: `List the HyperPod clusters of a region, with one row for each instance type. The
 free accelerators come from the nodes and pods of the cluster. With --namespace,
 the list also shows the accelerator quota of a team.

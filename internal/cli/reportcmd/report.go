@@ -104,7 +104,7 @@ func (o *Options) Validate() error {
 }
 
 func emptyPeriod() error {
-	return errs.Usagef("invalid --until: must be after the start of the period (--since) and not after now")
+	return errs.Usagef("invalid --until: must be after the start of the period (--since)")
 }
 
 // ago reports whether a moment depends on now alone.
@@ -122,7 +122,7 @@ func (o *Options) period(now time.Time) (from, to time.Time, err error) {
 	switch {
 	case o.Since != nil && (!from.Before(now) || now.Sub(from) > longest):
 		return from, to, errs.Usagef("invalid --since: must be before now and at most 1098d ago").Suggest(errs.Option("--since", "30d"))
-	case !from.Before(to) || o.Until != nil && o.Until.Ago < 0:
+	case !from.Before(to):
 		return from, to, emptyPeriod()
 	}
 	return from, to, nil

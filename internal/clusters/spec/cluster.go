@@ -1,7 +1,5 @@
 package spec
 
-import "github.com/hyperpod-cli/hyperpod/internal/pattern"
-
 // The patterns of names that several documents use.
 const (
 	namePattern = `[a-zA-Z0-9](-*[a-zA-Z0-9])*`
@@ -17,10 +15,13 @@ const (
 const MostInstances = 6758
 
 // ValidName reports whether a new cluster can have a name.
-func ValidName(name string) bool { return len(name) <= 63 && clusterName().MatchString(name) }
+func ValidName(name string) bool {
+	s := newName()
+	return len(name) >= s.Min && len(name) <= s.Max && whole(s.Pattern, name)
+}
 
-var clusterName = pattern.Lazy("^" + namePattern + "$")
-
+// newName is the name of a new cluster.
+func newName() *Shape   { return text(1, 63, namePattern) }
 func groupName() *Shape { return text(1, 63, namePattern) }
 func count() *Shape     { return integer(0, MostInstances) }
 func role() *Shape      { return text(20, 2048, rolePattern) }
@@ -33,7 +34,7 @@ func instanceType() *Shape {
 
 // CreateCluster returns the request that creates a cluster.
 func CreateCluster() *Shape {
-	return structure(append([]Member{needs("ClusterName", text(1, 63, namePattern)), may("VpcConfig", vpc()),
+	return structure(append([]Member{needs("ClusterName", newName()), may("VpcConfig", vpc()),
 		may("Tags", list(0, 50, structure(needs("Key", text(1, 128, tagPattern)), needs("Value", text(0, 256, tagPattern)))))}, common()...)...)
 }
 
