@@ -22,7 +22,7 @@ const (
 	Preempted State = "Preempted"
 	// Suspended: stopped until a user resumes it.
 	Suspended State = "Suspended"
-	// ZeroReplicas: a service whose number of replicas is 0.
+	// ZeroReplicas: a service whose number of replicas is 0. [Stopped] is a step of a timeline.
 	ZeroReplicas State = "Stopped"
 	// Starting: admitted, its pods do not run yet.
 	Starting State = "Starting"

@@ -171,7 +171,7 @@ func TestAgainstKueue(t *testing.T) {
 	}
 }
 
-// TestDiffered repeats inputs on which the engine was once wrong, beyond the first 3,000: two evictions of one workload in a
+// TestDiffered repeats inputs on which the engine was once wrong, beyond the inputs of CI: two evictions of one workload in a
 // cycle, a gate that opens for a variant that was just activated, and a variant with devices that starts again after a migration.
 func TestDiffered(t *testing.T) {
 	for _, seed := range []int{3543, 9353, 13241, 50003273} {
