@@ -1,0 +1,34 @@
+package admission
+
+import (
+	"testing"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// TestDelayRequeues: a guest that was put aside is not tried before the job that preempts, also if the run ends and goes on in between.
+func TestDelayRequeues(t *testing.T) {
+	for name, late := range map[string]bool{"delayed": true, "at once": false} {
+		rules := preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny)
+		f := newFixture().team("a", "pool", "6", rules).team("b", "pool", "2", rules).team("c", "pool", "0", rules)
+		f.add(f.job("a", "base", 2, prio(4), running), f.job("a", "small", 4, running), f.job("c", "guest", 4, prio(5)))
+		f.add(f.job("a", "big", 6, prio(2)))
+		e := f.engine(t, Config{})
+		if late {
+			e.DelayRequeues()
+		}
+		settled := false
+		for range 40 {
+			timeline, err := e.Run(t.Context(), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if settled = timeline.Settled; settled {
+				break
+			}
+		}
+		if settled != late {
+			t.Errorf("%s: settled %v", name, settled)
+		}
+	}
+}
