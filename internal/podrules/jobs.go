@@ -57,11 +57,8 @@ func Job(spec map[string]any, open func(string) bool) []Fault {
 func CronJob(spec map[string]any, open func(string) bool) []Fault {
 	c := newChecker(Options{Open: open})
 	c.named(nil, spec, "schedule", func(s string) []string {
-		switch {
-		case strings.Contains(s, "TZ"):
+		if strings.Contains(s, "TZ") {
 			return []string{"cannot use TZ or CRON_TZ in schedule, use timeZone field instead"}
-		case !strings.HasPrefix(s, "@") && len(strings.Fields(s)) != 5:
-			return []string{"expected exactly 5 fields"}
 		}
 		if why := notSchedule(s); why != "" {
 			return []string{why}

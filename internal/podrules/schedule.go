@@ -23,7 +23,11 @@ func notSchedule(s string) string {
 	fields := []scheduleField{{high: 59}, {high: 23}, {low: 1, high: 31},
 		{1, 12, []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
 		{0, 6, []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}}}
-	for i, text := range strings.Fields(s) {
+	texts := strings.Fields(s)
+	if len(texts) != len(fields) {
+		return "expected exactly 5 fields"
+	}
+	for i, text := range texts {
 		for part := range strings.SplitSeq(text, ",") {
 			if part == "" { // is skipped
 				continue
