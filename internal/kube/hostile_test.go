@@ -108,6 +108,17 @@ func TestNamelessAndDoubleObjects(t *testing.T) {
 	if raw, err := List[json.RawMessage](bg, c, kinds.Pod, "", ListOptions{}); err != nil || len(raw.Items) != 3 {
 		t.Errorf("a type without a name: got %d, %v", len(raw.Items), err)
 	}
+	type short struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	if all, err := List[short](bg, c, kinds.Pod, "", ListOptions{}); err != nil || len(all.Items) != 3 {
+		t.Errorf("a type without a namespace, in all namespaces: got %d, %v", len(all.Items), err)
+	}
+	if one, err := List[short](bg, c, kinds.Pod, "n", ListOptions{}); err != nil || len(one.Items) != 1 {
+		t.Errorf("a type without a namespace, in one: got %d, %v", len(one.Items), err)
+	}
 	if at, ok := identifierOf(reflect.TypeFor[typed]()); ok {
 		t.Errorf("fields without JSON names: %v", at)
 	}
