@@ -30,8 +30,9 @@ import (
 // DefaultProjectLabel is the label of a job that names its project.
 const DefaultProjectLabel = "project"
 
-// AddProjectLabel defines --project-label.
+// AddProjectLabel defines --project-label, with [DefaultProjectLabel] as its default.
 func AddProjectLabel(flags *pflag.FlagSet, value *string, usage string) {
+	*value = DefaultProjectLabel
 	factory.AddText(flags, value, factory.Text{Name: "project-label", Usage: usage, Must: "must be the key of a label, for example project",
 		Fits: func(key string) bool { return len(validation.IsQualifiedName(key)) == 0 }})
 }

@@ -1,6 +1,20 @@
 package historystore
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// TestProjectLabel: without the flag, the label is the documented one.
+func TestProjectLabel(t *testing.T) {
+	var label string
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	AddProjectLabel(flags, &label, "label")
+	if err := flags.Parse(nil); err != nil || label != DefaultProjectLabel || flags.Lookup("project-label").DefValue != DefaultProjectLabel {
+		t.Errorf("%q, %v", label, err)
+	}
+}
 
 // TestFolders: two clusters never share a folder, and those that had one keep it.
 func TestFolders(t *testing.T) {
