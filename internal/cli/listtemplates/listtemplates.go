@@ -102,7 +102,7 @@ func merge(infos []parse.Info, found []*parse.Template) []parse.Info {
 }
 
 func table(rows []row) output.Table {
-	t := output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "KIND", Keep: true}, {Title: "SOURCE", Wrap: true}, {Title: "HELP", Wrap: true}}, Empty: "no templates found"}
+	t := output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "KIND", Keep: true}, {Title: "SOURCE", Wrap: true}, {Title: "DESCRIPTION", Wrap: true}}, Empty: "no templates found"}
 	for _, r := range rows {
 		t.Rows = append(t.Rows, output.T(r.Name, r.Kind, r.Source, r.Help))
 	}

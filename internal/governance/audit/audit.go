@@ -36,6 +36,8 @@ const (
 	AboveLimit Code = "AboveLimit"
 	// NeverRuns: the jobs can never run with the current quota.
 	NeverRuns Code = "NeverRuns"
+	// QueueMissing: the jobs wait in Name, a LocalQueue ("namespace/name") or ClusterQueue that does not exist.
+	QueueMissing Code = "QueueMissing"
 	// CannotReclaim: Team has lent Amount and its policy does not take it back.
 	CannotReclaim Code = "CannotReclaim"
 	// UnusedPriority: no workload has the priority class Name.
@@ -110,6 +112,7 @@ func Find(s *state.State, r *quota.Report, items []queue.Item) []Finding {
 		a.queues[s.ClusterQueues[i].Name] = &s.ClusterQueues[i]
 	}
 	a.waiting(items)
+	a.lost(items)
 	a.beyond()
 	a.aboveLimits()
 	a.priorities()
@@ -178,6 +181,32 @@ func (a *auditor) waiting(items []queue.Item) {
 	}
 	for _, queue := range order {
 		a.found = append(a.found, *never[queue])
+	}
+}
+
+// lost finds the jobs whose queue does not exist.
+func (a *auditor) lost(items []queue.Item) {
+	at := map[string]int{}
+	for _, it := range items {
+		name := it.LocalQueue
+		switch it.Reason.Detail {
+		case queue.LocalQueueMissing:
+			name = it.Namespace + "/" + name
+		case queue.ClusterQueueMissing:
+			name = it.ClusterQueue
+		default:
+			continue
+		}
+		i, seen := at[name]
+		if !seen {
+			i = len(a.found)
+			a.found, at[name] = append(a.found, Finding{Code: QueueMissing, Name: name}), i
+		}
+		f := &a.found[i]
+		f.Jobs++
+		if seconds := a.s.Taken.Sub(it.Since).Seconds(); f.Job == "" || seconds > f.Seconds {
+			f.Job, f.Seconds = it.Namespace+"/"+cmp.Or(it.Job, it.Workload), seconds
+		}
 	}
 }
 

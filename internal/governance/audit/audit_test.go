@@ -142,3 +142,17 @@ func TestManyTeams(t *testing.T) {
 		}
 	}
 }
+
+// TestQueueMissing: jobs whose queue does not exist are one finding for each queue.
+func TestQueueMissing(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	s := &state.State{Taken: now}
+	item := func(name, queueName string, detail queue.Detail, age time.Duration) queue.Item {
+		return queue.Item{Key: queue.Key{Namespace: "ns", Workload: name}, LocalQueue: queueName, Since: now.Add(-age), Reason: queue.Reason{Code: queue.Misconfigured, Detail: detail}}
+	}
+	found := Find(s, quota.FromUse(s, quota.Use{}), []queue.Item{item("a", "gone", queue.LocalQueueMissing, time.Minute), item("b", "gone", queue.LocalQueueMissing, time.Hour),
+		item("c", "hidden", queue.LocalQueueUnread, time.Hour)})
+	if len(found) != 1 || found[0].Code != QueueMissing || found[0].Name != "ns/gone" || found[0].Jobs != 2 || found[0].Job != "ns/b" || found[0].Seconds != 3600 {
+		t.Errorf("%+v", found)
+	}
+}

@@ -45,6 +45,8 @@ func message(f audit.Finding) string {
 		return fmt.Sprintf("%s %s of %s, and the limit is %s", who, amount, f.Flavor, words.Number(f.Resource, *f.Limit))
 	case audit.NeverRuns:
 		return fmt.Sprintf("%s of team %s can never run, for example %s, pending for %s", words.Count(f.Jobs, "job", "jobs"), f.Team, f.Job, age(f.Seconds))
+	case audit.QueueMissing:
+		return fmt.Sprintf("%s in %s, which does not exist, for example %s, pending for %s", words.Count(f.Jobs, "job waits", "jobs wait"), f.Name, f.Job, age(f.Seconds))
 	case audit.CannotReclaim:
 		return fmt.Sprintf("team %s has lent %s and cannot reclaim it: its reclaimWithinCohort is Never", f.Team, amount)
 	case audit.UnusedPriority:
@@ -88,7 +90,13 @@ func Summary(found []audit.Finding) string {
 	for _, f := range found {
 		n[f.Code]++
 	}
-	if n[audit.Starved] == 0 && n[audit.NeverRuns] == 0 {
+	lost := 0
+	for _, f := range found {
+		if f.Code == audit.QueueMissing {
+			lost += f.Jobs
+		}
+	}
+	if n[audit.Starved] == 0 && n[audit.NeverRuns] == 0 && lost == 0 {
 		return "no team is waiting for quota"
 	}
 	text := "no team waits for quota"
@@ -100,6 +108,9 @@ func Summary(found []audit.Finding) string {
 	}
 	if n[audit.NeverRuns] > 0 {
 		text += "; jobs of " + words.Count(n[audit.NeverRuns], "team", "teams") + " can never run"
+	}
+	if lost > 0 {
+		text += "; " + words.Count(lost, "job waits", "jobs wait") + " in a queue that does not exist"
 	}
 	return text
 }
