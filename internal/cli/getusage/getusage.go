@@ -108,7 +108,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	now := c.Now().Truncate(time.Second)
+	now := c.Now()
 	since := week
 	if o.Since != nil {
 		since = *o.Since
@@ -124,6 +124,7 @@ func Run(ctx context.Context, o *Options) error {
 		})
 	}
 	d := usage.Build(list, now.Add(-since), now)
+	d.From, d.To = d.From.Truncate(time.Second), d.To.Truncate(time.Second) // not now: a job of this second counts
 	if samples != nil {
 		first, last := samples.First.UTC(), samples.Last.UTC()
 		d.RecordedSince, d.RecordedUntil = &first, &last

@@ -159,11 +159,12 @@ func Run(ctx context.Context, o *Options) error {
 		opts.Busy, unmeasured = prometheusflags.Hours(ctx, prom, opts.From, opts.To)
 	}
 	d := report.Build(data, opts)
-	if err := o.print(format, d, now); err != nil {
-		return err
+	d.From, d.To = d.From.Truncate(time.Second), d.To.Truncate(time.Second) // not now: a job of this second counts
+	printed := o.print(format, d, now)
+	if printed == nil {
+		f.Notes(reporttext.Notes(d))
 	}
-	f.Notes(reporttext.Notes(d))
-	return unmeasured
+	return output.Outcome(printed, unmeasured)
 }
 
 // read returns the history: of the folder that is given, without asking a cluster; else of the cluster's store; else what
@@ -188,7 +189,7 @@ func (o *Options) read(ctx context.Context) (data *history.Data, source string, 
 		if dir, err = historystore.Dir(f, c, ""); err != nil {
 			return nil, "", now, err
 		}
-		now = c.Now().Truncate(time.Second)
+		now = c.Now()
 	}
 	from, to, err := o.period(now)
 	if err != nil {
