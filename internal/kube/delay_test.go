@@ -151,3 +151,10 @@ func TestExecTimeout(t *testing.T) {
 type transport func(*http.Request) (*http.Response, error)
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// TestLongDelay: a wait that no duration can hold is a very long one.
+func TestLongDelay(t *testing.T) {
+	if d := seconds(1 << 60); d != longest*time.Second {
+		t.Error(d)
+	}
+}

@@ -84,10 +84,15 @@ func readStatus(resp *http.Response) *StatusError {
 		e.fill(s)
 	}
 	if n, err := strconv.Atoi(strings.TrimSpace(resp.Header.Get("Retry-After"))); err == nil && n > 0 {
-		e.RetryAfter = time.Duration(n) * time.Second
+		e.RetryAfter = seconds(n)
 	}
 	return e
 }
+
+// longest limits the wait that a server asks for: more would not fit in a duration.
+const longest = 100 * 365 * 24 * 60 * 60
+
+func seconds(n int) time.Duration { return time.Duration(min(n, longest)) * time.Second }
 
 func (e *StatusError) fill(s statusBody) {
 	if s.Message != "" {
@@ -98,7 +103,7 @@ func (e *StatusError) fill(s statusBody) {
 		e.Reason = "Unknown"
 	}
 	if n := s.Details.RetryAfterSeconds; n > 0 {
-		e.RetryAfter = time.Duration(n) * time.Second
+		e.RetryAfter = seconds(n)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // what says in a few words what a call was to do.
@@ -93,7 +94,7 @@ func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 	case se.Code == 429:
 		e.Why = "the server is overloaded (HTTP 429)"
 		if se.RetryAfter > 0 {
-			e.WithFact("retry after", se.RetryAfter.String())
+			e.WithFact("retry after", words.Age(se.RetryAfter))
 		}
 		return e
 	case se.Code >= 500:

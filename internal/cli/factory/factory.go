@@ -469,6 +469,17 @@ func AddJobNameFlag(cmd *cobra.Command, name *string) {
 	})
 }
 
+// AddGroupFlag defines --group, which --instance-group is, too.
+func AddGroupFlag(cmd *cobra.Command, group *string, usage string) {
+	cmd.Flags().StringVar(group, "group", "", usage)
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, n string) pflag.NormalizedName {
+		if n == "instance-group" {
+			n = "group"
+		}
+		return pflag.NormalizedName(n)
+	})
+}
+
 // sameFlags are second spellings of flags.
 var sameFlags = map[string]string{
 	"job-name":                "name",

@@ -22,7 +22,7 @@ type Options struct {
 	Factory *factory.Factory
 	Group   string
 	Node    string
-	Since   time.Duration
+	Since   *factory.Moment
 	Tail    int
 	Follow  bool
 	// Tick paces --follow; nil is every 15 seconds.
@@ -50,9 +50,9 @@ one per line.`,
 	}
 	fs := cmd.Flags()
 	o.AddFlags(f, cmd)
-	fs.StringVar(&o.Group, "group", "", "show the events of this instance group")
+	factory.AddGroupFlag(cmd, &o.Group, "show the events of this instance group")
 	fs.StringVar(&o.Node, "node", "", "show the events of this instance, or of the Kubernetes node on it")
-	fs.DurationVar(&o.Since, "since", 0, "only events newer than this duration, for example 24h (default: all)")
+	factory.OptionalMoment(fs, &o.Since, "since", "only events since then: how long ago, or a date in UTC, for example 24h or 2026-01-31 (default: all)")
 	fs.IntVar(&o.Tail, "tail", 0, "show at most this many events, the newest (0: all)")
 	fs.BoolVarP(&o.Follow, "follow", "f", false, "print new events until interrupted")
 	return cmd
@@ -61,8 +61,8 @@ one per line.`,
 // Validate checks the options alone.
 func (o *Options) Validate() error {
 	switch {
-	case o.Since < 0:
-		return factory.Invalid("since", o.Since, "must be at least 0")
+	case o.Since != nil && o.Since.Ago < 0:
+		return factory.Invalid("since", o.Since.Ago, "must be at least 0")
 	case o.Tail < 0:
 		return factory.Invalid("tail", o.Tail, "must be at least 0")
 	case o.Node != "" && clusters.InstanceOf(o.Node) == "":
@@ -99,8 +99,8 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	q := aws.EventQuery{Group: o.Group, InstanceID: clusters.InstanceOf(o.Node), Most: o.Tail}
-	if o.Since > 0 {
-		q.After = f.Now().Add(-o.Since)
+	if o.limited() {
+		q.After = o.Since.At(f.Now())
 	}
 	list, err := client.ListEvents(ctx, o.Cluster, q)
 	if err != nil {
@@ -184,11 +184,20 @@ func subject(r Row) string {
 	return "cluster"
 }
 
+// limited reports whether --since leaves out events; 0 does not.
+func (o *Options) limited() bool {
+	return o.Since != nil && (!o.Since.Time.IsZero() || o.Since.Ago > 0)
+}
+
 // empty is the notice about no events.
 func (o *Options) empty() string {
 	text := "no events of " + o.about()
-	if o.Since > 0 {
-		text += " in the last " + words.Age(o.Since)
+	switch {
+	case !o.limited():
+	case o.Since.Time.IsZero():
+		text += " in the last " + words.Age(o.Since.Ago)
+	default:
+		text += " since " + o.Since.Time.UTC().Format(time.RFC3339)
 	}
 	return text
 }

@@ -33,11 +33,19 @@ func (r row) size() (n int64) {
 	return n
 }
 
+// chosen is "matching " where the options leave out jobs.
+func (o *Options) chosen() string {
+	if len(o.StateNames) > 0 || o.Mine || o.Since != nil || o.Selector != "" || o.Kind != "" {
+		return "matching "
+	}
+	return ""
+}
+
 // wanted reports whether the options choose a job.
 func (o *Options) wanted(r row, now time.Time) bool {
 	return r.status.State.Named(o.StateNames) &&
 		(!o.Mine || r.owner() == o.Factory.User()) &&
-		(o.Since == nil || !r.job.CreationTimestamp.Before(now.Add(-*o.Since)))
+		(o.Since == nil || !r.job.CreationTimestamp.Before(o.Since.At(now)))
 }
 
 // sortRows sorts by namespace and name, or as by says.

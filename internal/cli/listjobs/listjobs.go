@@ -38,8 +38,8 @@ type Options struct {
 	Mine       bool
 	NoHeaders  bool
 	SortBy     string
-	// Since is the age of the oldest job to list; nil lists all.
-	Since *time.Duration
+	// Since is when the oldest job to list was created; nil lists all.
+	Since *factory.Moment
 	// Idle lists running jobs that do nothing with their accelerators.
 	Idle       bool
 	Prometheus prometheusflags.Flags
@@ -86,7 +86,7 @@ Succeeded, Failed.`,
 	fs.BoolVar(&o.Mine, "mine", false, "only jobs that you created")
 	fs.BoolVar(&o.Idle, "idle", false, "only running jobs whose accelerators are idle (needs a Prometheus server)")
 	o.Prometheus.Add(cmd)
-	factory.OptionalAge(fs, &o.Since, "since", "only jobs created within this `duration`, for example 7d")
+	factory.OptionalMoment(fs, &o.Since, "since", "only jobs created since then: how long ago, or a date in UTC, for example 7d or 2026-01-31")
 	fs.BoolVar(&o.NoHeaders, "no-headers", false, "print the table without the titles of its columns")
 	factory.AddChoice(cmd, &o.SortBy, factory.Choice{Name: "sort-by", Usage: "order of the list: " + strings.Join(orders, ", ") + " (default: namespace and name)", Words: orders})
 	factory.Complete(cmd, "state", jobs.StateNames()...)
@@ -149,6 +149,9 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	failed := factory.Failures(st.Missing)
 	table := func() output.Table {
 		t := o.table(rows, cluster.Now())
+		if scope.namespace != "" && o.Sweep == "" {
+			t.Empty = "no " + o.chosen() + "jobs in namespace " + scope.namespace
+		}
 		if failed != nil { // there may be jobs
 			t.Empty = ""
 		}

@@ -43,7 +43,7 @@ request. To grow other clusters, use update-cluster.`,
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&o.Group, "group", "", "instance group to add nodes to")
+	factory.AddGroupFlag(cmd, &o.Group, "instance group to add nodes to")
 	fs.IntVar(&o.Count, "count", 1, "number of nodes to add")
 	fs.BoolVar(&o.DryRun, "dry-run", false, "show what would be added; change nothing")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
@@ -74,7 +74,7 @@ func RunAdd(ctx context.Context, o *AddOptions) error {
 	}
 	if c.NodeProvisioning != continuous {
 		return errs.New("cannot add single nodes to cluster "+c.Name, "it has no continuous node provisioning").
-			Suggest(errs.Run("update-cluster", c.Name, "--instance-group", o.Group, "--count", fmt.Sprint(g.Target+o.Count)).WithNote("scales the group instead"))
+			Suggest(errs.Run("update-cluster", c.Name, "--group", o.Group, "--count", fmt.Sprint(g.Target+o.Count)).WithNote("scales the group instead"))
 	}
 	added := words.Count(o.Count, "node", "nodes")
 	if o.DryRun {

@@ -55,6 +55,7 @@ func (r *run) print(objects []map[string]any, dryRun string) error {
 	if err != nil {
 		return err
 	}
+	objects = withoutManagers(objects)
 	var document any = objects[0]
 	if len(objects) > 1 {
 		list := make(output.Objects, len(objects))
@@ -77,6 +78,21 @@ func (r *run) print(objects []map[string]any, dryRun string) error {
 		return t
 	}
 	return output.Print(f.IO, format, document, table, names)
+}
+
+// withoutManagers returns the objects without their managed fields, which kubectl does not print either.
+func withoutManagers(objects []map[string]any) []map[string]any {
+	out := make([]map[string]any, len(objects))
+	for i, object := range objects {
+		out[i] = object
+		if meta, ok := object["metadata"].(map[string]any); ok && meta["managedFields"] != nil {
+			meta = maps.Clone(meta)
+			delete(meta, "managedFields")
+			out[i] = maps.Clone(object)
+			out[i]["metadata"] = meta
+		}
+	}
+	return out
 }
 
 // fullName returns "kind.group/name", the form in which kubectl names an object.

@@ -83,6 +83,12 @@ func (r *run) chooseQueue(ctx context.Context, ns discovery.NamespaceChoice, t *
 	return nil
 }
 
+// answersInWords reports a dry run that prints the findings about one job.
+func (r *run) answersInWords(t *parse.Template) bool {
+	format, err := r.factory.Format()
+	return r.options.DryRun == admission && err == nil && format.IsTable() && len(jobKindsOf(t)) == 1 && len(r.options.Axes) == 0
+}
+
 // choosePriority sets the priority class of the job: Kueue's, or the pods' where Kueue does not queue the job.
 func (r *run) choosePriority(ctx context.Context, t *parse.Template, s *settings) error {
 	if s.scheduler == noScheduler || s.scheduler == kueueQueue && s.priority != "" && s.Queue == "" {
@@ -101,7 +107,9 @@ func (r *run) choosePriority(ctx context.Context, t *parse.Template, s *settings
 		priority.Name = wanted
 	}
 	if wanted != "" || len(jobKindsOf(t)) > 0 && resolve.PodPriority(t, s.Values) == "" {
-		r.once(choices.Texts(priority.Notes)...)
+		if !r.answersInWords(t) { // the answer has W006
+			r.once(choices.Texts(priority.Notes)...)
+		}
 	}
 	s.Priority = priority.Name
 	return nil

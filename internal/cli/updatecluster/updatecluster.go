@@ -52,14 +52,14 @@ The command reads the cluster, shows what changes and which jobs run on groups
 that shrink, and prompts. An update replaces the specification of a group as a
 whole, so the command sends back everything that the group has. Groups that do
 not change are not sent. In a file, members that are left out keep their values.`,
-		Example: `  hyperpod update-cluster ml-prod --instance-group accelerated-p5 --count 12
+		Example: `  hyperpod update-cluster ml-prod --group accelerated-p5 --count 12
   hyperpod update-cluster ml-prod -f groups.yaml --dry-run
   hyperpod update-cluster ml-prod --delete-group old --yes --wait`,
 		RunE: factory.RunE(o, o.Take, Run, runF),
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&o.Group, "instance-group", "", "instance group to scale (with --count)")
+	factory.AddGroupFlag(cmd, &o.Group, "instance group to scale (with --count)")
 	factory.OptionalInt(fs, &o.Count, "count", "new number of instances of the group")
 	fs.StringVarP(&o.File, "file", "f", "", "request with groups to add or change, in JSON or YAML; - for stdin")
 	fs.BoolVar(&o.Unknown, "allow-unknown", false, "send members and values that this version does not know")
@@ -75,17 +75,17 @@ not change are not sent. In a file, members that are left out keep their values.
 func (o *Options) Validate() error {
 	switch {
 	case o.Group == "" && o.Count == nil && o.File == "" && len(o.DeleteGroups) == 0 && o.NodeRecovery == "":
-		return errs.Usagef("nothing to change").Suggest(errs.Option("--instance-group", "GROUP", "--count", "N"), errs.Option("-f", "FILE"), errs.Option("--delete-group", "GROUP"))
+		return errs.Usagef("nothing to change").Suggest(errs.Option("--group", "GROUP", "--count", "N"), errs.Option("-f", "FILE"), errs.Option("--delete-group", "GROUP"))
 	case o.Group != "" && o.Count == nil:
-		return factory.Requires("instance-group", "--count")
+		return factory.Requires("group", "--count")
 	case o.Group == "" && o.Count != nil:
-		return factory.Requires("count", "--instance-group")
+		return factory.Requires("count", "--group")
 	case o.Count != nil && (*o.Count < 0 || *o.Count > spec.MostInstances):
 		return factory.Invalid("count", *o.Count, fmt.Sprintf("must be 0 to %d", spec.MostInstances))
 	case o.Group != "" && slices.Contains(o.DeleteGroups, o.Group):
 		return errs.Usagef("instance group %s cannot be scaled and deleted", o.Group)
 	case o.File != "" && o.Group != "":
-		return factory.Excludes("file", "instance-group")
+		return factory.Excludes("file", "group")
 	case o.DryRun && o.Wait.Wait:
 		return factory.Excludes("dry-run", "wait")
 	}
@@ -217,7 +217,7 @@ func (o *Options) plan(ctx context.Context, c clusters.Cluster, doc map[string]a
 	}
 	if o.Count != nil {
 		if _, err := findnode.Group(c, o.Group); err != nil {
-			return u, flagOf(err, "--instance-group")
+			return u, flagOf(err, "--group")
 		}
 		after := spec.Merge(live[o.Group], map[string]any{"InstanceCount": *o.Count})
 		if u.compare(o.Group, live[o.Group], after) {
