@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,6 +69,9 @@ order.`,
 func (o *ExportOptions) Validate() error {
 	if o.File != "" && o.Factory.Global.Output != "" {
 		return factory.Excludes("file", "output")
+	}
+	if given := o.Target.account.Args(); len(given) > 0 && o.Target.cluster == "" {
+		return factory.Requires(strings.TrimPrefix(given[0], "--"), "--cluster-name")
 	}
 	return nil
 }

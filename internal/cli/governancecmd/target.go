@@ -2,6 +2,7 @@ package governancecmd
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,6 +43,9 @@ func (t *targetFlags) remote() bool {
 func (t *targetFlags) validate() error {
 	if t.target == plan.Kueue && t.cluster != "" {
 		return errs.Usagef("--cluster-name cannot be used with --target kueue").Suggest(errs.Option("--target", plan.SageMaker))
+	}
+	if given := t.account.Args(); len(given) > 0 && !t.remote() {
+		return factory.Requires(strings.TrimPrefix(given[0], "--"), "--target sagemaker")
 	}
 	return nil
 }

@@ -82,6 +82,7 @@ func commands() []command {
 		{name: "list_jobs", line: "list-jobs", title: "List jobs", help: "List jobs with their state and priority.", schema: "list-jobs", other: "list-jobs-verbose", args: []argument{namespace, allNamespaces,
 			{name: "state", kind: "array", help: "only jobs in these states, such as pending or running", flag: "state"},
 			{name: "selector", kind: "string", help: "label selector", flag: "selector"}, {name: "mine", kind: "boolean", help: "only my own jobs", flag: "mine"},
+			{name: "sweep", kind: "string", help: "only jobs of this sweep, with their parameters", flag: "sweep"},
 			{name: "since", kind: "string", help: "only jobs created since then: how long ago or a date, such as 24h or 2026-01-31", flag: "since"}, verbose}},
 		{name: "get_job", line: "get-job", title: "Show a job", help: "Show one job with its pods' states and how it was queued.", schema: "get-job", other: "get-job-verbose", args: write(verbose)},
 		{name: "explain_job", line: "explain-job", title: "Explain why a job waits", help: "Explain why a job is pending: its timeline and position, the quota it lacks, who holds it, and what would let it run now.", schema: "explain-job", other: "explain-job-slurm", args: write(assume)},
