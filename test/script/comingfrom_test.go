@@ -31,7 +31,10 @@ func TestComingFrom(t *testing.T) {
 			}
 			args := words[1:]
 			for i, a := range args {
-				if placeholder.MatchString(a) || len(a) == 1 {
+				switch {
+				case i > 0 && args[i-1] == "--region":
+					args[i] = "us-west-2"
+				case placeholder.MatchString(a) || len(a) == 1:
 					args[i] = strings.ToLower(a)
 				}
 			}
