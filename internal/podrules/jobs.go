@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robfig/cron/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -60,8 +61,8 @@ func CronJob(spec map[string]any, open func(string) bool) []Fault {
 		if strings.Contains(s, "TZ") {
 			return []string{"cannot use TZ or CRON_TZ in schedule, use timeZone field instead"}
 		}
-		if why := notSchedule(s); why != "" {
-			return []string{why}
+		if _, err := cron.ParseStandard(s); err != nil { // as the API server checks it
+			return []string{err.Error()}
 		}
 		return nil
 	})
