@@ -16,7 +16,7 @@ func (b *Bed) define(ctx context.Context, definitions []Object) error {
 	if err != nil {
 		return fmt.Errorf("cannot prepare the kinds of the operators: %w", err)
 	}
-	return copyFolder(state, filepath.Join(b.dir, "etcd"))
+	return os.CopyFS(filepath.Join(b.dir, "etcd"), os.DirFS(state))
 }
 
 // state returns the folder of an etcd of a cluster that has the CRDs and nothing else.
@@ -71,18 +71,4 @@ func (b *Bed) prepareState(ctx context.Context, folder string, definitions []Obj
 		}
 	}
 	return nil
-}
-
-// copyFolder copies a folder of etcd, which only its owner may enter.
-func copyFolder(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, path[len(from):])
-		if d.IsDir() {
-			return os.MkdirAll(target, 0o700)
-		}
-		return copyFile(path, target)
-	})
 }
