@@ -17,8 +17,8 @@ func setGates(want map[string]bool) []Warning {
 	t := table()
 	is := t.state.Load().registry
 	set := map[string]bool{}
-	for _, g := range t.gates {
-		if !g.locked && is[g.index] != g.byDefault {
+	for i, g := range t.gates {
+		if !g.locked && is[i] != g.byDefault {
 			set[string(g.name)] = g.byDefault
 		}
 	}
@@ -35,17 +35,15 @@ func setGates(want map[string]bool) []Warning {
 			set[name] = on
 		}
 	}
-	var err error
 	if t.changes(set) {
-		err = t.set(set)
-	}
-	if err != nil {
-		// A gate without the one it depends on. Back to the defaults as a whole.
-		for name := range set {
-			set[name] = t.gates[t.index(featuregate.Feature(name))].byDefault
+		if err := t.set(set); err != nil {
+			// A gate without the one it depends on. Back to the defaults as a whole.
+			for name := range set {
+				set[name] = t.gates[t.index(featuregate.Feature(name))].byDefault
+			}
+			_ = t.set(set)
+			warnings = append(warnings, Warning{Code: GatesRefused, Reason: err.Error()})
 		}
-		_ = t.set(set)
-		warnings = append(warnings, Warning{Code: GatesRefused, Reason: err.Error()})
 	}
 	for _, g := range notModelled {
 		if want[string(g)] {
@@ -69,11 +67,10 @@ type gateTable struct {
 // gate is a gate of the registry.
 type gate struct {
 	name              featuregate.Feature
-	index             int // in gateTable.gates
 	byDefault, locked bool
 }
 
-// gateState has which gates are on, by index: in the registry, and for Kueue.
+// gateState has which gates are on, by their place in gateTable.gates: in the registry, and for Kueue.
 type gateState struct{ registry, on []bool }
 
 // table returns the table, which Kueue asks from the first call on. Nobody has set a gate before.
@@ -86,7 +83,7 @@ func table() *gateTable {
 	for name, spec := range utilfeature.DefaultMutableFeatureGate.GetAll() {
 		i := len(t.gates)
 		t.names[slot(name)] = append(t.names[slot(name)], i)
-		t.gates = append(t.gates, gate{name, i, spec.Default, spec.LockToDefault})
+		t.gates = append(t.gates, gate{name, spec.Default, spec.LockToDefault})
 		on = append(on, spec.Default)
 	}
 	t.store(on)
@@ -122,9 +119,9 @@ func (t *gateTable) set(gates map[string]bool) error {
 	_, alpha := gates["AllAlpha"]
 	_, beta := gates["AllBeta"]
 	now := slices.Clone(t.state.Load().registry)
-	for _, g := range t.gates {
+	for i, g := range t.gates {
 		if _, given := gates[string(g.name)]; given || alpha || beta {
-			now[g.index] = utilfeature.DefaultMutableFeatureGate.Enabled(g.name)
+			now[i] = utilfeature.DefaultMutableFeatureGate.Enabled(g.name)
 		}
 	}
 	t.store(now)

@@ -103,6 +103,11 @@ func (e *Engine) beforeRun(ctx context.Context) {
 		}
 		e.follow(ctx)
 	}
+	e.refill(ctx)
+}
+
+// refill puts into the queues what waits for them, and what was put aside and can be tried again, unless that is delayed.
+func (e *Engine) refill(ctx context.Context) {
 	e.flush(ctx)
 	if !e.late {
 		e.requeue(ctx)
@@ -144,10 +149,7 @@ func (e *Engine) EndEviction(ctx context.Context, namespace, name string) {
 		e.touch()
 		e.endEviction(ctx, w)
 		e.follow(ctx)
-		e.flush(ctx)
-		if !e.late {
-			e.requeue(ctx)
-		}
+		e.refill(ctx)
 	}
 }
 
@@ -263,10 +265,7 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 	}
 	changed = e.follow(ctx) || changed
 	events = append(events, e.store.replaced...)
-	e.flush(ctx)
-	if !e.late {
-		e.requeue(ctx)
-	}
+	e.refill(ctx)
 	return events, changed, nil
 }
 
