@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 )
 
@@ -13,7 +14,7 @@ func Align(d, as *Document, m Mapping) *Document {
 	out := *d
 	out.Teams = slices.Clone(d.Teams)
 	for i := range out.Teams {
-		if old := before[out.Teams[i].Team]; old != nil && t.alike(old, &out.Teams[i]) {
+		if old := before[out.Teams[i].Team]; old != nil && !reflect.DeepEqual(*old, out.Teams[i]) && t.alike(old, &out.Teams[i]) {
 			out.Teams[i] = *old
 		}
 	}

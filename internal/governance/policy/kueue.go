@@ -78,16 +78,8 @@ const (
 // first: it finds all other faults.
 func ToKueue(d *Document, m Mapping) (*Objects, error) {
 	t := newMapper(m)
-	if d.Policy != nil {
-		for _, c := range d.Policy.PriorityClasses {
-			t.assumed[AssumedClass] = true
-			t.out.Classes = append(t.out.Classes, &kueue.WorkloadPriorityClass{ObjectMeta: metav1.ObjectMeta{Name: c.Name + prioritySuffix}, Value: int32(c.Weight)})
-		}
-	}
-	if d.Kueue != nil {
-		if err := t.objects(d.Kueue); err != nil {
-			return nil, err
-		}
+	if err := t.shared(d); err != nil {
+		return nil, err
 	}
 	for i := range d.Teams {
 		if err := t.team(&d.Teams[i]); err != nil {
@@ -100,24 +92,17 @@ func ToKueue(d *Document, m Mapping) (*Objects, error) {
 
 // Assumed returns the assumptions of ToKueue. It does not keep the objects: a document can have many.
 func Assumed(d *Document, m Mapping) ([]Assumption, error) {
-	objects, err := ToKueue(&Document{Policy: d.Policy, Kueue: d.Kueue}, m)
-	if err != nil {
+	t := newMapper(m)
+	if err := t.shared(d); err != nil {
 		return nil, err
 	}
-	assumed := objects.Assumptions
 	for i := range d.Teams {
-		t := newMapper(m)
 		if err := t.team(&d.Teams[i]); err != nil {
 			return nil, err
 		}
-		for a := range t.assumed {
-			if !slices.Contains(assumed, a) {
-				assumed = append(assumed, a)
-			}
-		}
+		t.out = newObjects()
 	}
-	slices.Sort(assumed)
-	return assumed, nil
+	return slices.Sorted(maps.Keys(t.assumed)), nil
 }
 
 // prioritySuffix ends the name of the WorkloadPriorityClass of a class.
@@ -134,7 +119,23 @@ type mapper struct {
 }
 
 func newMapper(m Mapping) *mapper {
-	return &mapper{Mapping: m, out: &Objects{Unstated: map[string]string{}}, assumed: map[Assumption]bool{}, flavors: map[string]bool{}}
+	return &mapper{Mapping: m, out: newObjects(), assumed: map[Assumption]bool{}, flavors: map[string]bool{}}
+}
+
+func newObjects() *Objects { return &Objects{Unstated: map[string]string{}} }
+
+// shared adds the objects that belong to no team.
+func (t *mapper) shared(d *Document) error {
+	if d.Policy != nil {
+		for _, c := range d.Policy.PriorityClasses {
+			t.assumed[AssumedClass] = true
+			t.out.Classes = append(t.out.Classes, &kueue.WorkloadPriorityClass{ObjectMeta: metav1.ObjectMeta{Name: c.Name + prioritySuffix}, Value: int32(c.Weight)})
+		}
+	}
+	if d.Kueue == nil {
+		return nil
+	}
+	return t.objects(d.Kueue)
 }
 
 func (t *mapper) objects(k *Kueue) error {
