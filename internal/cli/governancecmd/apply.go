@@ -147,7 +147,7 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 	if len(p.Operations) == 0 {
 		return show(f, output.Format{Name: output.TableFormat}, p)
 	}
-	if err := foresee(ctx, p, in); err != nil {
+	if err := foresee(ctx, f, p, in); err != nil {
 		return err
 	}
 	apply.SetOwners(ctx, cluster.Client, p.Operations)

@@ -121,22 +121,14 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 		apply.SetOwners(ctx, c.Client, p.Operations)
 	}
 	saved := savedOf(r, plan.Kueue, "", fingerprints(live))
-	if !o.NoConsequences && workloadsAbsent(in) {
-		p.Unforeseen = true
-		o.Factory.Notef(absentWorkloads)
-		return p, saved, nil
-	}
 	if !o.NoConsequences {
 		if c, err := o.Factory.Cluster(ctx); err == nil && c.Snapshot != nil {
 			c.Snapshot.Release() // everything is read, and the simulation needs the memory
 		}
-		err = foresee(ctx, p, in)
+		err = foresee(ctx, o.Factory, p, in)
 	}
 	return p, saved, err
 }
-
-// absentWorkloads is the note about a file without workloads.
-const absentWorkloads = "note: the effects on jobs are unknown: the file has no workloads"
 
 // noTeams returns the error about --prune with a file that has no teams.
 func noTeams(file string) *errs.Error {
@@ -220,7 +212,13 @@ func absent(ctx context.Context, f *factory.Factory, p *plan.Plan) error {
 	return nil
 }
 
-func foresee(ctx context.Context, p *plan.Plan, in *inputs.Inputs) error {
+// foresee simulates a plan on the objects that were read.
+func foresee(ctx context.Context, f *factory.Factory, p *plan.Plan, in *inputs.Inputs) error {
+	if workloadsAbsent(in) {
+		p.Unforeseen = true
+		f.Notef("note: the effects on jobs are unknown: the file has no workloads")
+		return nil
+	}
 	if err := simulation.Error(p.Foresee(ctx, in)); err != nil {
 		return errs.Wrap(err, "cannot simulate the plan").WithCode(errs.ExitOf(err))
 	}

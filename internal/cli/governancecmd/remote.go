@@ -195,13 +195,8 @@ func buildRemote(ctx context.Context, r *remote, q plan.Request, recreate []stri
 	}
 	policytext.Fill(p.Findings)
 	p.Unforeseen = consequences && q.Inputs == nil
-	if q.Inputs != nil && workloadsAbsent(q.Inputs) {
-		p.Unforeseen = true
-		r.f.Notef(absentWorkloads)
-		return p, nil
-	}
 	if q.Inputs != nil {
-		if err := foresee(ctx, p, q.Inputs); err != nil {
+		if err := foresee(ctx, r.f, p, q.Inputs); err != nil {
 			return nil, err
 		}
 	}
