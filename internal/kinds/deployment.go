@@ -8,6 +8,7 @@ var DeploymentKind = Job{
 	NeedsQueue:    true,
 	Selector:      QueueLabel,
 	Serves:        true,
+	Scales:        true,
 	Beside:        true,
 	OnePod:        true,
 	Operator:      Kubernetes,

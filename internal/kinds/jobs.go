@@ -63,6 +63,8 @@ type Job struct {
 	ChecksTopology bool
 	// Serves: objects run until they are deleted; none of them succeeds.
 	Serves bool
+	// Scales: the kind has the scale subresource, which kubectl scale changes.
+	Scales bool
 	// Pauses: an object may have no pods; it waits until somebody gives it some.
 	Pauses bool
 	// Uncontrolled: an object that a controller made is a part of something else.

@@ -17,6 +17,7 @@ var LeaderWorkerSet = Job{
 	},
 	ChecksTopology: true,
 	Serves:         true,
+	Scales:         true,
 	Operator:       "LeaderWorkerSet controller",
 	Style:          Described,
 	Status:         Status{Ready: path("status.readyReplicas"), Wanted: path("spec.replicas")},

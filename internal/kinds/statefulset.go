@@ -7,6 +7,7 @@ var StatefulSetKind = Job{
 	NeedsQueue:    true,
 	Selector:      QueueLabel,
 	Serves:        true,
+	Scales:        true,
 	Beside:        true,
 	Operator:      Kubernetes,
 	Style:         Described,

@@ -1,8 +1,6 @@
 package suggest
 
 import (
-	"slices"
-
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -22,9 +20,9 @@ func StartFrom(namespace, name, target, queue string) errs.Suggestion {
 	return errs.Run("start-job", "--from", namespace+"/"+name, "--name", name, "--queue-name", queue, "-n", target)
 }
 
-// Scale gives a service replicas again, empty for kinds without a scale subresource.
+// Scale gives a service replicas again, empty for kinds that cannot be scaled so.
 func Scale(k kinds.Job, namespace, name string) []errs.Suggestion {
-	if !slices.Contains([]string{kinds.Deployment.FullName(), kinds.StatefulSet.FullName(), kinds.LeaderWorkerSet.FullName()}, k.FullName()) {
+	if !k.Scales {
 		return nil
 	}
 	return []errs.Suggestion{errs.Other("kubectl", "scale", k.FullName()+"/"+name, "--replicas", "1", "-n", namespace)}
