@@ -34,6 +34,9 @@ type call struct {
 	// whole: the answer is the object of this name, nothing else.
 	whole bool
 
+	// implied: no user asked for the call. Another group's versions could have been read first.
+	implied bool
+
 	// For messages.
 	verb            string
 	res             kinds.Resource

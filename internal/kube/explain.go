@@ -261,7 +261,7 @@ func invalid(se *StatusError, e *errs.Error) *errs.Error {
 
 func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.Error {
 	e := errs.New(k.what(), "").WithFact("server", c.Server())
-	if strings.HasPrefix(k.verb, readVersions) { // the group is the first of those that a command needs
+	if k.implied {
 		e.What = "cannot reach the API server"
 	}
 	var dns *net.DNSError

@@ -63,7 +63,7 @@ func List[T any](ctx context.Context, c *Client, r kinds.Resource, namespace str
 func Collect[W, T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, convert func(*W) T) (Page[T], error) {
 	l := lister[W, T]{c: c, r: r, namespace: namespace, o: o, convert: convert, bytes: bounded.List, at: map[identity]int{}}
 	l.where, l.named = identifierOf(reflect.TypeFor[W]())
-	l.mixed = l.where.namespace == nil && r.Namespaced && namespace == ""
+	l.mixed = l.named && l.where.namespace == nil && r.Namespaced && namespace == ""
 	token, err := l.page(ctx, 0, "")
 	if tooLarge(err) {
 		l.keep(0)
@@ -125,7 +125,7 @@ func (l *lister[W, T]) add(w *W) error {
 	if id.name == "" {
 		return errNameless
 	}
-	if i, twice := l.at[id]; twice && (ok || !l.mixed) {
+	if i, twice := l.at[id]; twice && !l.mixed {
 		l.out.Items[i] = l.convert(w)
 		return nil
 	}

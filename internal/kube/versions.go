@@ -149,11 +149,8 @@ func (c *Client) RecheckVersions(ctx context.Context, group, failed string) (gon
 	return !slices.Contains(now, failed), nil
 }
 
-// readVersions begins the words for a request that a user does not ask for.
-const readVersions = "read the versions of "
-
 func versionsCall(group string) call {
-	return call{method: http.MethodGet, path: "/apis/" + group, safe: true, most: bounded.Settings, verb: readVersions + group, res: kinds.Resource{}}
+	return call{method: http.MethodGet, path: "/apis/" + group, safe: true, most: bounded.Settings, implied: true, verb: "read the versions of " + group, res: kinds.Resource{}}
 }
 
 func (c *Client) askVersions(ctx context.Context, group string) ([]string, error) {

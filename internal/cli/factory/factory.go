@@ -461,30 +461,20 @@ func JobName(flag string, args []string) (string, error) {
 // AddJobNameFlag defines --job-name and --name, which are the same flag.
 func AddJobNameFlag(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "name", "", "name of the job (also --job-name, or an argument)")
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, n string) pflag.NormalizedName {
-		if same, ok := sameFlags[n]; ok {
-			n = same
-		}
-		return pflag.NormalizedName(n)
-	})
+	takeSpellings(cmd, map[string]string{"job-name": "name", "volume": "volumes", "persistent-volume-claim": "persistent-volume-claims"})
 }
 
 // AddGroupFlag defines --group, which --instance-group is, too.
 func AddGroupFlag(cmd *cobra.Command, group *string, usage string) {
 	cmd.Flags().StringVar(group, "group", "", usage)
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, n string) pflag.NormalizedName {
-		if n == "instance-group" {
-			n = "group"
-		}
-		return pflag.NormalizedName(n)
-	})
+	takeSpellings(cmd, map[string]string{"instance-group": "group"})
 }
 
-// sameFlags are second spellings of flags.
-var sameFlags = map[string]string{
-	"job-name":                "name",
-	"volume":                  "volumes",
-	"persistent-volume-claim": "persistent-volume-claims",
+// takeSpellings gives flags of a command second spellings.
+func takeSpellings(cmd *cobra.Command, names map[string]string) {
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, n string) pflag.NormalizedName {
+		return pflag.NormalizedName(cmp.Or(names[n], n))
+	})
 }
 
 // NoArgs refuses arguments where a command has none.
