@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Options are what was typed.
@@ -122,7 +123,7 @@ func take(o *Options, n int) func(*cobra.Command, []string) error {
 			if n == 2 {
 				want = "the name of a setting and its value are required"
 			}
-			return errs.Usagef("%s: got %d arguments", want, len(args)).
+			return errs.Usagef("%s: got %s", want, words.Count(len(args), "argument", "arguments")).
 				Suggest(errs.Run("config", "view").WithNote("shows the names"))
 		}
 		o.Key = args[0]
