@@ -124,6 +124,22 @@ func TestNamelessAndDoubleObjects(t *testing.T) {
 	}
 }
 
+// An object without a UID ends a watch: whether a job of that name was deleted cannot be known.
+func TestFollowNeedsUIDs(t *testing.T) {
+	ignore := func(Event[map[string]any]) error { return nil }
+	c, _ := serve(t, answer(`{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a","namespace":"ns"}}]}`))
+	mustSay(t, Follow(bg, c, kinds.Pod, "ns", ListOptions{}, ignore), errs.Failure, "not from a Kubernetes API server")
+	w := follower[map[string]any]{f: ignore, known: map[string]tracked[map[string]any]{}, version: "1"}
+	if err := w.apply(bookmark, json.RawMessage(`{"metadata":{"resourceVersion":"2"}}`)); err != nil || w.version != "2" {
+		t.Errorf("a bookmark has no UID: %v", err)
+	}
+	for _, kind := range []string{Added, Modified, Deleted} {
+		if err := w.apply(kind, json.RawMessage(`{"metadata":{"name":"a","namespace":"ns","resourceVersion":"3"}}`)); err == nil || err.Error() != "the object ns/a has no UID" || w.version != "2" {
+			t.Errorf("%s: %v, version %s", kind, err, w.version)
+		}
+	}
+}
+
 // The password of a proxy is not shown.
 func TestMalformedProxy(t *testing.T) {
 	_, err := Locate(Location{Kubeconfig: kubeconfig(t, "dev", []string{"dev=https://a.invalid|proxy-url: \"http://me:hidden-word@[proxy:1\""}, []string{"dev=dev/me/"}, []string{"me={}"})}, env())

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
@@ -200,6 +202,9 @@ func (w *follower[T]) relist(ctx context.Context) error {
 	keys := make([]string, len(page.Items))
 	for i, raw := range page.Items {
 		t, key, err := track[T](raw)
+		if err == nil {
+			err = t.identified(key)
+		}
 		if err != nil {
 			return w.c.explain(ctx, w.call(), &bodyError{err})
 		}
@@ -248,6 +253,14 @@ func track[T any](raw json.RawMessage) (t tracked[T], key string, err error) {
 	}
 	t.uid, t.version = k.Metadata.UID, k.Metadata.ResourceVersion
 	return t, k.key(), Decode(raw, &t.object)
+}
+
+// identified returns an error for an object without a UID: only the UID says whether an object of the same name is the same.
+func (t tracked[T]) identified(key string) error {
+	if t.uid == "" {
+		return fmt.Errorf("the object %s has no UID", strings.TrimPrefix(key, "/"))
+	}
+	return nil
 }
 
 func (w *follower[T]) emit(kind string, object T) error {
@@ -309,12 +322,18 @@ func (w *follower[T]) apply(kind string, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
+	if kind != bookmark {
+		if err := t.identified(key); err != nil {
+			return err
+		}
+	}
 	if t.version != "" {
 		w.version = t.version
 	}
-	switch kind {
-	case bookmark:
+	if kind == bookmark {
 		return nil
+	}
+	switch kind {
 	case Deleted:
 		delete(w.known, key)
 	default:

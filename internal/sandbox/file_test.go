@@ -212,6 +212,35 @@ func TestLocked(t *testing.T) {
 	}
 }
 
+// A process waits for as long as others make changes in turn, however many there are.
+func TestLockedInTurn(t *testing.T) {
+	b := newBench(t, "lend-three")
+	holder, err := b.s.file.tryLock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := b.options()
+	o.LockTimeout = 50 * time.Millisecond
+	waits := 0
+	o.After = func(time.Duration) <-chan time.Time {
+		if waits++; waits == 40 {
+			unlock(holder)
+		} else if err := os.WriteFile(b.s.file.lockPath(), []byte(fmt.Sprint(1000+waits)), 0o600); err != nil {
+			t.Error(err)
+		}
+		c := make(chan time.Time, 1)
+		c <- time.Time{}
+		return c
+	}
+	other, err := Open(b.path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Advance(t.Context(), time.Minute); err != nil || waits != 40 {
+		t.Errorf("after %d waits: %v", waits, err)
+	}
+}
+
 // Two processes (here: two Sandbox values) see each other's changes, also in a
 // watch that is running.
 func TestTwoProcesses(t *testing.T) {

@@ -33,9 +33,10 @@ func (f file) lockPath() string {
 	return filepath.Join(filepath.Dir(f.path), "."+f.name()+".lock")
 }
 
-// lock takes the exclusive lock for changes. It waits at most Options.LockTimeout for
-// a process that holds the lock.
+// lock takes the exclusive lock for changes. It gives up when one process has held the lock for Options.LockTimeout
+// without a change of the sandbox. While other processes make changes in turn, it waits.
 func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
+	turn, limit := f.turn(), o.LockTimeout
 	for waited := time.Duration(0); ; waited += retryLock {
 		h, err := f.tryLock()
 		switch {
@@ -45,7 +46,9 @@ func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 			return nil, errs.New("cannot change sandbox "+f.name(), err.Error()).WithFact("file", f.lockPath()).WithCause(err)
 		case !errors.Is(err, errBusy):
 			return nil, errs.New("cannot change sandbox "+f.name(), errs.FileReason(err)).WithFact("file", f.path).WithCause(err)
-		case waited >= o.LockTimeout:
+		case waited >= limit && f.turn() != turn:
+			turn, limit = f.turn(), waited+o.LockTimeout
+		case waited >= limit:
 			return nil, errs.New("cannot change sandbox "+f.name(), f.holder()+" is using it").
 				WithFact("file", f.path).
 				WithAdvice("wait until that command finishes, or stop it").WithCause(err)
@@ -59,6 +62,15 @@ func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 		case <-o.After(retryLock):
 		}
 	}
+}
+
+// turn identifies the change that a process is making: who makes it, and what the last one left.
+func (f file) turn() string {
+	s, err := f.stamp()
+	if err != nil {
+		return f.holder()
+	}
+	return fmt.Sprint(f.holder(), s.info.ModTime().UnixNano(), s.info.Size())
 }
 
 // tryLock locks the lock file and writes the process id into it. The sandbox's own

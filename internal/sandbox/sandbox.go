@@ -23,7 +23,7 @@ type Options struct {
 	// After waits for the file's lock and for changes by other processes (default
 	// time.After).
 	After func(time.Duration) <-chan time.Time
-	// LockTimeout limits the wait for another process to finish its change (default
+	// LockTimeout limits the wait for another process to finish a change (default
 	// 10 s).
 	LockTimeout time.Duration
 	// Waiting is called once with the name of the process that a change waits for; nil
