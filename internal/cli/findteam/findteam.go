@@ -123,18 +123,41 @@ func (s Scope) unknown(r *quota.Report) error {
 	case s.Team != "" && s.Namespace != "" && slices.ContainsFunc(r.Teams, func(t quota.Team) bool { return named(t, s.Team) }):
 		e = errs.NotFoundf("team %q has no queue in namespace %s", s.Team, s.Namespace)
 	case s.Team != "":
-		e = errs.NotFoundf("team or queue %q not found", s.Team)
-		if near := errs.Near(s.Team, names); len(near) > 0 {
-			e.WithFact("did you mean", strings.Join(near, ", "))
-		}
+		return s.hiding(r, notFound(errs.NotFoundf("team or queue %q not found", s.Team), s.Team, names))
 	default:
 		e = errs.NotFoundf("namespace %q has no queue", s.Namespace)
 	}
 	if len(names) > 0 {
 		e.WithFact("teams", words.Some(names, 20))
 	}
+	return s.hiding(r, e)
+}
+
+// hiding adds to an error that there may be teams that the user cannot see.
+func (Scope) hiding(r *quota.Report, e *errs.Error) *errs.Error {
 	if !r.Complete {
 		e.WithFact("hidden", "other teams: you need permission to list clusterqueues")
+	}
+	return e
+}
+
+// Known returns an error with near names for a team that is not among names. "" is no team.
+func Known(team string, names []string) error {
+	if team == "" || slices.Contains(names, team) {
+		return nil
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return notFound(errs.NotFoundf("team %q not found", team), team, slices.Compact(names))
+}
+
+// notFound adds the names that are near to a team's, and those that exist.
+func notFound(e *errs.Error, team string, names []string) *errs.Error {
+	if near := errs.Near(team, names); len(near) > 0 {
+		e.WithFact("did you mean", strings.Join(near, ", "))
+	}
+	if len(names) > 0 {
+		e.WithFact("teams", words.Some(names, 20))
 	}
 	return e
 }

@@ -104,7 +104,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	st, namespace, events, err := o.read(ctx, c)
+	st, namespace, events, hidden, err := o.read(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -117,6 +117,11 @@ func Run(ctx context.Context, o *Options) error {
 	samples, err := o.samples(c, now.Add(-since), now)
 	if err != nil {
 		return err
+	}
+	if !hidden {
+		if err := findteam.Known(o.Team, teams(st, samples)); err != nil {
+			return err
+		}
 	}
 	if samples != nil {
 		list = usage.WithRecorded(list, samples, func(j history.Job) bool {
@@ -156,11 +161,12 @@ func Run(ctx context.Context, o *Options) error {
 	return output.Outcome(err, failed)
 }
 
-// read reads the jobs with their workloads, queues and events, and returns their namespace, "" for all.
-func (o *Options) read(ctx context.Context, c *factory.Cluster) (*state.State, string, []state.Event, error) {
+// read reads the jobs with their workloads, queues and events, and returns their namespace, "" for all, and whether
+// there may be teams that it could not read.
+func (o *Options) read(ctx context.Context, c *factory.Cluster) (st *state.State, namespace string, events []state.Event, hidden bool, err error) {
 	served, err := discovery.ServedJobs(ctx, c.Client)
 	if err != nil {
-		return nil, "", nil, err
+		return nil, "", nil, false, err
 	}
 	want := state.Want{Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true}
 	if o.AllNamespaces || o.Team != "" {
@@ -170,26 +176,29 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*state.State, s
 	} else {
 		ns, err := o.Factory.NamespaceToList(ctx, c)
 		if err != nil {
-			return nil, "", nil, err
+			return nil, "", nil, false, err
 		}
 		want.Namespace = ns.Name
 	}
-	st, err := state.Load(ctx, c.Client, want, c.Now())
+	st, err = state.Load(ctx, c.Client, want, c.Now())
 	if err != nil {
-		return nil, "", nil, err
+		return nil, "", nil, false, err
 	}
+	hidden = slices.ContainsFunc(st.Missing, func(m state.Missing) bool {
+		return m.Reason != state.NotServed && (m.Resource.FullName() == kinds.ClusterQueue.FullName() || m.Resource.FullName() == kinds.LocalQueue.FullName())
+	})
 	st.Missing = slices.DeleteFunc(st.Missing, func(m state.Missing) bool { // only what is borrowed, and names of teams, need them
 		return m.Resource.FullName() == kinds.ClusterQueue.FullName() || m.Resource.FullName() == kinds.LocalQueue.FullName()
 	})
 	o.Factory.Missing(st.Missing)
-	events, err := state.ListEvents(ctx, c.Client, want.Namespace, kube.ListOptions{})
+	events, err = state.ListEvents(ctx, c.Client, want.Namespace, kube.ListOptions{})
 	if err != nil && !kube.IsForbidden(err) && !kube.IsNotServed(err) {
-		return nil, "", nil, err
+		return nil, "", nil, false, err
 	}
 	if err != nil {
 		o.Factory.Notef("note: events are hidden: runs before a preemption may be missing")
 	}
-	return st, want.Namespace, events, nil
+	return st, want.Namespace, events, hidden, nil
 }
 
 // jobs returns the chosen jobs as values, and when the oldest was created.
@@ -239,6 +248,20 @@ func teamOf(j state.Job, w *state.Workload, queues []state.LocalQueue) string {
 		}
 	}
 	return discovery.TeamOf(j.Namespace, nil)
+}
+
+// teams returns the names of the teams that the cluster has or that samples have recorded.
+func teams(st *state.State, samples *history.Data) (names []string) {
+	for _, q := range st.ClusterQueues {
+		names = append(names, quota.TeamOf(q.Name))
+	}
+	for i, w := range jobs.Match(st.Jobs, st.Workloads) {
+		names = append(names, teamOf(st.Jobs[i], w, st.LocalQueues))
+	}
+	if samples != nil {
+		names = append(names, historystore.Teams(samples)...)
+	}
+	return names
 }
 
 // borrowed returns the accelerators that a workload borrows now.

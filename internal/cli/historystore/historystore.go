@@ -88,6 +88,17 @@ func folder(cluster string) string {
 	return strings.TrimPrefix(name+"-"+hex.EncodeToString(sum[:4]), "-")
 }
 
+// Teams returns the names of the teams in a history.
+func Teams(d *history.Data) (names []string) {
+	for _, j := range d.Jobs {
+		names = append(names, j.Team)
+	}
+	for _, q := range d.Queues {
+		names = append(names, q.Key.Team)
+	}
+	return names
+}
+
 // Observe reads a cluster, or one namespace of it. Without permission for all namespaces it reads the one of -n, or those
 // that it finds, or the one that a command about one namespace would use. withEvents also reads what conditions no longer
 // tell, after a time without samples.

@@ -147,6 +147,11 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if len(data.Queues) > 0 { // else there may be teams that could not be read
+		if err := findteam.Known(o.Team, historystore.Teams(data)); err != nil {
+			return err
+		}
+	}
 	opts := report.Options{Source: source, Prices: prices}
 	if opts.From, opts.To, err = o.period(now); err != nil {
 		return err

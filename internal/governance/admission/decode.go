@@ -72,7 +72,7 @@ func decode(data []byte, with runtime.Decoder, known bool) ([]client.Object, err
 		if len(bytes.TrimSpace(doc)) == 0 {
 			continue
 		}
-		objs, err := d.one(doc)
+		objs, err := d.one(doc, 0)
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", n, err)
 		}
@@ -89,7 +89,11 @@ var strictDecoder = sync.OnceValue(func() runtime.Decoder {
 // DecodeStrict is Decode for files that people write: an unknown field or kind is an error.
 func DecodeStrict(data []byte) ([]client.Object, error) { return decode(data, strictDecoder(), true) }
 
-func (d decoding) one(doc []byte) ([]client.Object, error) {
+// maxNested is how deep lists may be in lists. Each list is read once for every list around it.
+const maxNested = 10
+
+// one decodes a document that is in so many lists.
+func (d decoding) one(doc []byte, nested int) ([]client.Object, error) {
 	js, err := utilyaml.ToJSON(doc)
 	if err == nil && !json.Valid(js) { // YAML that begins with a brace
 		js, err = yaml.YAMLToJSON(doc)
@@ -111,7 +115,7 @@ func (d decoding) one(doc []byte) ([]client.Object, error) {
 		return nil, err
 	}
 	if meta.IsListType(obj) {
-		return d.list(obj)
+		return d.list(obj, nested)
 	}
 	if o, ok := obj.(client.Object); ok {
 		return []client.Object{o}, nil
@@ -154,7 +158,10 @@ func called(js []byte) string {
 	return ""
 }
 
-func (d decoding) list(list runtime.Object) ([]client.Object, error) {
+func (d decoding) list(list runtime.Object, nested int) ([]client.Object, error) {
+	if nested == maxNested {
+		return nil, fmt.Errorf("lists are nested more than %d deep", maxNested)
+	}
 	items, err := meta.ExtractList(list)
 	if err != nil {
 		return nil, err
@@ -162,7 +169,7 @@ func (d decoding) list(list runtime.Object) ([]client.Object, error) {
 	var out []client.Object
 	for i, item := range items {
 		if raw, ok := item.(*runtime.Unknown); ok {
-			objs, err := d.one(raw.Raw)
+			objs, err := d.one(raw.Raw, nested+1)
 			if err != nil {
 				return nil, fmt.Errorf("items[%d]%s: %w", i, called(raw.Raw), err)
 			}

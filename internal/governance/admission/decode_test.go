@@ -98,6 +98,7 @@ func TestDecodeErrors(t *testing.T) {
 			"document 1: items[1] (LocalQueue two): "},
 		{"item without a name", "kind: List\napiVersion: v1\nitems: [{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: 7}]", "document 1: items[0] (LocalQueue): "},
 		{"item that is text", "kind: List\napiVersion: v1\nitems: [text]", "items"},
+		{"lists in lists", strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, 11) + strings.Repeat("]}", 11), "lists are nested more than 10 deep"},
 		{"bad quantity", "kind: ClusterQueue\napiVersion: kueue.x-k8s.io/v1beta2\nspec: {resourceGroups: [{flavors: [{name: a, resources: [{name: cpu, nominalQuota: lots}]}]}]}", "quantities"},
 	}
 	for _, tt := range tests {
@@ -107,6 +108,10 @@ func TestDecodeErrors(t *testing.T) {
 				t.Errorf("%v, %v; want an error with %q", objs, err, tt.want)
 			}
 		})
+	}
+	nested := strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, 10) + `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}` + strings.Repeat("]}", 10)
+	if objs, err := Decode([]byte(nested)); err != nil || len(objs) != 1 {
+		t.Errorf("nested lists: %v, %v", objs, err)
 	}
 	if objs, err := Decode([]byte("\n---\n---\n")); err != nil || len(objs) != 0 {
 		t.Errorf("empty stream: %v, %v", objs, err)
