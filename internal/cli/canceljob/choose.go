@@ -54,7 +54,9 @@ func (o *Options) choose(ctx context.Context, c *factory.Cluster) (choice, error
 		case err != nil:
 			return choice{}, errs.Also(found.failed, err)
 		default:
-			found.targets = append(found.targets, named(j))
+			if !slices.ContainsFunc(found.targets, func(t target) bool { return t.uid == j.UID() }) { // named twice
+				found.targets = append(found.targets, named(j))
+			}
 			if a.Namespace == "" {
 				namespace = j.Namespace // chosen and reported once for all names
 			}

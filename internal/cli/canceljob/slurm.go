@@ -89,6 +89,7 @@ func (o *Options) chooseSlurm(ctx context.Context, c *client.Client) (list []slu
 			return nil, nil, err
 		case !j.Slurm.Active():
 			f.Notef("note: job %s (%s) has ended: it %s", j.Job.Name, j.Slurm.ID, strings.ToLower(string(j.Status.State)))
+		case slices.ContainsFunc(list, func(t slurmjob.Job) bool { return t.Slurm.ID == j.Slurm.ID }): // named twice
 		default:
 			list = append(list, j)
 		}

@@ -66,6 +66,12 @@ func (o *Options) Validate() error {
 	if o.Manifest && o.Watch {
 		return errs.Usagef("--manifest cannot be used with --watch").WithAdvice("remove one of them")
 	}
+	if o.Manifest && o.Verbose {
+		return factory.Excludes("manifest", "verbose")
+	}
+	if o.Manifest && o.Prometheus.Address != "" {
+		return factory.Excludes("manifest", "prometheus")
+	}
 	return o.Prometheus.Validate()
 }
 

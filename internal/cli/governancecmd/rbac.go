@@ -96,6 +96,9 @@ func (o *RBACOptions) Validate() error {
 	if o.All && o.Verify {
 		return factory.Excludes("all", "verify")
 	}
+	if o.Verify && o.Group != "" {
+		return factory.Excludes("verify", "group-prefix")
+	}
 	if strings.HasPrefix(o.Group, "system:") {
 		// Kubernetes keeps these groups for itself, and EKS refuses them in access entries.
 		return factory.Invalid("group-prefix", o.Group, `must not begin with "system:"`)

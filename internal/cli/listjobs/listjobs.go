@@ -183,6 +183,9 @@ func (o *Options) scope(ctx context.Context, c *factory.Cluster) (scope, error) 
 	}
 	s := scope{kinds: served}
 	if o.AllNamespaces {
+		if ns := o.Factory.Global.Namespace; ns != "" {
+			o.Factory.Notef("note: --namespace %s has no effect with -A: jobs of all namespaces are listed", ns)
+		}
 		s.all = func(ctx context.Context) ([]string, error) {
 			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
 		}

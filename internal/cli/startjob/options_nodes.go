@@ -8,6 +8,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
@@ -36,7 +38,12 @@ func (q *Queueing) AddFlags(cmd *cobra.Command) {
 }
 
 // Validate implements factory.OptionGroup.
-func (q *Queueing) Validate() error { return nil }
+func (q *Queueing) Validate() error {
+	if q.SchedulerType == noScheduler && q.Queue != "" {
+		return errs.Usagef("--queue-name cannot be used with --scheduler-type %s", noScheduler).WithAdvice("remove one of them")
+	}
+	return nil
+}
 
 // Nodes holds the flags about the nodes that a job may run on. Fields have the names of their flags.
 type Nodes struct {
@@ -78,7 +85,22 @@ func (n *Nodes) set(v *values.Values) (err error) {
 		}
 		v.Tolerations = append(v.Tolerations, t)
 	}
-	return n.setNodeSelector(v)
+	if err := n.setNodeSelector(v); err != nil {
+		return err
+	}
+	required := v.LabelSelector.Required
+	if have, both := required[kinds.InstanceTypeLabel]; both && v.InstanceType != "" && !slices.Contains(have, instances.Full(v.InstanceType)) {
+		return bothLabels(kinds.InstanceTypeLabel, have, []string{instances.Full(v.InstanceType)})
+	}
+	if have, both := required[kinds.DeepHealthLabel]; both && v.DeepHealthOnly && !slices.Contains(have, "Passed") {
+		return bothLabels(kinds.DeepHealthLabel, have, []string{"Passed"})
+	}
+	return nil
+}
+
+// bothLabels returns the error of flags that require different values of a node label.
+func bothLabels(key string, a, b []string) error {
+	return errs.Usagef("the node label %s cannot be both %s and %s", key, strings.Join(a, " or "), strings.Join(b, " or "))
 }
 
 // setNodeSelector adds --node-selector to what --label-selector requires.
@@ -90,7 +112,7 @@ func (n *Nodes) setNodeSelector(v *values.Values) error {
 		}
 		for k, wanted := range s.Required {
 			if have, twice := v.LabelSelector.Required[k]; twice && !slices.Equal(have, wanted) {
-				return errs.Usagef("the node label %s cannot be both %s and %s", k, strings.Join(have, " or "), strings.Join(wanted, " or "))
+				return bothLabels(k, have, wanted)
 			}
 			if v.LabelSelector.Required == nil {
 				v.LabelSelector.Required = map[string][]string{}

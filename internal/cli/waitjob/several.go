@@ -120,7 +120,9 @@ func (o *Options) named(ctx context.Context, c *factory.Cluster) ([]wait.Target,
 		case a.Namespace == "":
 			namespace = j.Namespace // chosen and reported once for all names
 		}
-		out = append(out, wait.Target{Kind: j.Kind, Namespace: j.Namespace, Name: j.Name(), UID: j.UID()})
+		if !slices.ContainsFunc(out, func(t wait.Target) bool { return t.UID == j.UID() }) { // named twice
+			out = append(out, wait.Target{Kind: j.Kind, Namespace: j.Namespace, Name: j.Name(), UID: j.UID()})
+		}
 	}
 	return out, nil
 }

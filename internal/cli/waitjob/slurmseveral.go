@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
@@ -91,7 +92,9 @@ func (o *Options) slurmTargets(ctx context.Context, c *client.Client) (out []slu
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, j)
+		if !slices.ContainsFunc(out, func(t slurmjob.Job) bool { return t.Slurm.ID == j.Slurm.ID }) { // named twice
+			out = append(out, j)
+		}
 	}
 	if len(o.Names) > 0 {
 		return out, nil

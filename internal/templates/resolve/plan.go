@@ -151,8 +151,15 @@ func (s *Plan) Given(name string) bool {
 	return ok
 }
 
-// conflicts returns an error if a flag and a parameter give different numbers.
+// conflicts returns an error if a flag and a parameter give different values.
 func (s *Plan) conflicts() error {
+	texts := map[setting.Setting]string{setting.Image: s.Image, setting.InstanceType: s.InstanceType, setting.EntryScript: s.EntryScript, setting.ResultsDir: s.ResultsDir}
+	for _, a := range s.Set {
+		c, ok := setting.OfPlaceholder(a.Key)
+		if flag := texts[c]; ok && s.Template.Knows(a.Key) && flag != "" && flag != a.Value {
+			return errs.Usagef("%s is %s and parameter %s is %s", c, flag, a.Key, a.Value).WithAdvice("set only one of them")
+		}
+	}
 	for _, f := range []struct {
 		name setting.Setting
 		flag *int
