@@ -2,10 +2,14 @@ package cluster
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // These tests need no cluster.
@@ -142,5 +146,27 @@ func TestDropDescriptions(t *testing.T) {
 	must(t, err)
 	if want := `{"spec":{"versions":[{"schema":{"properties":{"description":{"type":"string"}}}}]}}`; string(text) != want {
 		t.Errorf("left is %s", text)
+	}
+}
+
+// The cache keeps the states that were used last.
+func TestForgetStates(t *testing.T) {
+	cache := t.TempDir()
+	for i := range 6 {
+		dir := filepath.Join(cache, fmt.Sprint("state-", i))
+		must(t, os.MkdirAll(filepath.Join(dir, "member"), 0o700))
+		used := time.Unix(int64(100-i), 0)
+		must(t, os.Chtimes(dir, used, used))
+	}
+	must(t, os.WriteFile(filepath.Join(cache, "state.lock"), nil, 0o600))
+	must(t, forgetStates(cache))
+	left, err := os.ReadDir(cache)
+	must(t, err)
+	var names []string
+	for _, e := range left {
+		names = append(names, e.Name())
+	}
+	if got := strings.Join(names, " "); got != "state-0 state-1 state-2 state-3 state.lock" {
+		t.Errorf("left: %s", got)
 	}
 }

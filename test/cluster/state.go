@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 )
 
 // define gives the bed, before its etcd starts, the state of a cluster that has the CRDs. To check, convert and publish them is
@@ -38,7 +40,8 @@ func (b *Bed) state(ctx context.Context, definitions []Object) (string, error) {
 	}
 	defer unlock()
 	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
+		now := time.Now() // the last use
+		return dir, os.Chtimes(dir, now, now)
 	}
 	work, err := os.MkdirTemp(cache, "building-")
 	if err != nil {
@@ -48,7 +51,36 @@ func (b *Bed) state(ctx context.Context, definitions []Object) (string, error) {
 	if err := b.prepareState(ctx, work, definitions); err != nil {
 		return "", err
 	}
-	return dir, os.Rename(filepath.Join(work, "etcd"), dir)
+	if err := os.Rename(filepath.Join(work, "etcd"), dir); err != nil {
+		return "", err
+	}
+	return dir, forgetStates(cache)
+}
+
+// keptStates is the number of states in the cache: those of the checkouts of a machine that differ.
+const keptStates = 4
+
+// forgetStates removes all but the newest states of a cache.
+func forgetStates(cache string) error {
+	found, err := filepath.Glob(filepath.Join(cache, "state-*"))
+	if err != nil {
+		return err
+	}
+	made := map[string]time.Time{}
+	for _, dir := range found {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return err
+		}
+		made[dir] = info.ModTime()
+	}
+	slices.SortFunc(found, func(a, b string) int { return made[b].Compare(made[a]) })
+	for _, dir := range found[min(keptStates, len(found)):] {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prepareState runs a control plane in a folder until it serves the CRDs.

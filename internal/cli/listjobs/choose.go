@@ -33,12 +33,15 @@ func (r row) size() (n int64) {
 	return n
 }
 
-// chosen is "matching " where the options leave out jobs.
-func (o *Options) chosen() string {
-	if len(o.StateNames) > 0 || o.Mine || o.Since != nil || o.Selector != "" || o.Kind != "" {
-		return "matching "
+// nothing says that there are no jobs in a scope, or none that the options choose.
+func (o *Options) nothing(scope string) string {
+	switch {
+	case o.Sweep != "":
+		return "no jobs of sweep " + o.Sweep
+	case len(o.StateNames) > 0 || o.Mine || o.Idle || o.Since != nil || o.Selector != "" || o.Kind != "":
+		return "no matching jobs in " + scope
 	}
-	return ""
+	return "no jobs in " + scope
 }
 
 // wanted reports whether the options choose a job.

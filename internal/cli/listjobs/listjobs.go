@@ -148,10 +148,7 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	rows := o.rows(st, use, cluster.Now())
 	failed := factory.Failures(st.Missing)
 	table := func() output.Table {
-		t := o.table(rows, cluster.Now())
-		if scope.namespace != "" && o.Sweep == "" {
-			t.Empty = "no " + o.chosen() + "jobs in namespace " + scope.namespace
-		}
+		t := o.table(rows, cluster.Now(), scope.text())
 		if failed != nil { // there may be jobs
 			t.Empty = ""
 		}
@@ -166,6 +163,14 @@ type scope struct {
 	namespace string
 	kinds     []kinds.Job
 	all       func(context.Context) ([]string, error)
+}
+
+// text names the scope, for "no jobs in ...".
+func (s scope) text() string {
+	if s.namespace == "" {
+		return "any namespace"
+	}
+	return "namespace " + s.namespace
 }
 
 func (o *Options) scope(ctx context.Context, c *factory.Cluster) (scope, error) {
@@ -269,8 +274,8 @@ func TableOf(list []state.Job, statuses []jobs.Status, now time.Time, namespaces
 	return table(rows, now, namespaces)
 }
 
-// table returns the table with the choices of the options.
-func (o *Options) table(rows []row, now time.Time) output.Table {
+// table returns the table with the choices of the options. scope is where the jobs were looked for.
+func (o *Options) table(rows []row, now time.Time, scope string) output.Table {
 	t := table(rows, now, o.AllNamespaces)
 	if o.Sweep != "" {
 		withParameters(&t, rows)
@@ -279,9 +284,7 @@ func (o *Options) table(rows []row, now time.Time) output.Table {
 		withUtilization(&t, rows)
 	}
 	t.NoHeader = o.NoHeaders
-	if o.Sweep != "" {
-		t.Empty = "no jobs of sweep " + o.Sweep
-	}
+	t.Empty = o.nothing(scope)
 	return t
 }
 

@@ -79,6 +79,10 @@ func (o *Options) slurmTable(rows []row) output.Table {
 		withParameters(&t, rows)
 	}
 	t.NoHeader = o.NoHeaders
+	t.Empty = o.nothing("the Slurm cluster")
+	if account := o.Factory.Global.Namespace; account != "" {
+		t.Empty = o.nothing("account " + account)
+	}
 	return t
 }
 

@@ -18,7 +18,7 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, s scope, format 
 	var show func(follow.Change) error
 	switch {
 	case format.IsTable():
-		show = o.liveTable(c, format)
+		show = o.liveTable(c, s, format)
 	case format.Name == output.JSON:
 		show = func(ch follow.Change) error { return o.printChange(c, ch) }
 	default:
@@ -47,7 +47,7 @@ func (o *Options) printChange(c *factory.Cluster, ch follow.Change) error {
 
 // liveTable redraws the table in place on a terminal and prints a row for each
 // change elsewhere.
-func (o *Options) liveTable(c *factory.Cluster, format output.Format) func(follow.Change) error {
+func (o *Options) liveTable(c *factory.Cluster, s scope, format output.Format) func(follow.Change) error {
 	key := 1 // a row is known by its name
 	if o.AllNamespaces {
 		key = 2
@@ -58,7 +58,7 @@ func (o *Options) liveTable(c *factory.Cluster, format output.Format) func(follo
 	draw := func() error {
 		all := slices.Collect(maps.Values(rows))
 		sortRows(all, o.SortBy, c.Now())
-		return live.Update(o.table(all, c.Now()))
+		return live.Update(o.table(all, c.Now(), s.text()))
 	}
 	return func(ch follow.Change) error {
 		if ch.Type == kube.Synced {
