@@ -30,6 +30,7 @@ var otherWords = map[string]string{
 	"gpu": "accelerators", "ngpu": "accelerators", "gpus-per-node": "accelerators", "gpu-per-node": "accelerators", "nproc-per-node": "tasks-per-node",
 	"cpu": "vcpu", "mem": "memory", "queue": "queue-name", "local-queue": "queue-name", "priority-class": "priority",
 	"env-var": "environment", "file": "config-file", "filename": "config-file", "manifest": "config-file",
+	"me": "mine", "partition": "queue-name", "qos": "priority", "time": "active-deadline", "time-limit": "active-deadline",
 }
 
 // flagError explains a command line that cannot be parsed: no words of the Go

@@ -108,7 +108,7 @@ func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
 	if cmd == nil {
 		cmd = root
 	}
-	err = asUsage(root, err)
+	err = asUsage(root, args, err)
 	if flush := f.IO.Flush(); err == nil {
 		err = flush
 	}
@@ -201,7 +201,7 @@ func Validate(ctx context.Context, f *factory.Factory, args []string) error {
 	root := NewRoot(f)
 	root.SetArgs(joinBoolValues(args))
 	err := root.ExecuteContext(factory.ParseOnly(ctx))
-	return asUsage(root, err)
+	return asUsage(root, args, err)
 }
 
 // firstError is a writer that remembers the first error.
@@ -224,36 +224,6 @@ func unwritten(err error) error {
 		return err
 	}
 	return errs.New("cannot write the result", errs.FileReason(failed)).WithCause(err)
-}
-
-// asUsage turns cobra's complaint about an unknown command, the one error that
-// has no hook of its own, into a usage error with near names.
-func asUsage(root *cobra.Command, err error) error {
-	if err == nil || errors.As(err, new(*errs.Error)) || !strings.HasPrefix(err.Error(), "unknown command") {
-		return err
-	}
-	what, _, _ := strings.Cut(err.Error(), "\n")
-	e := errs.Usagef("%s", what).WithCause(err)
-	var names []string
-	for _, c := range root.Commands() {
-		names = append(names, c.Name())
-	}
-	typed := strings.Split(what, `"`)
-	if len(typed) > 1 && v2Commands[typed[1]] != nil {
-		return errs.Usagef("%s is a command of the official CLI v2 that hyperpod does not have", typed[1]).WithCause(err).
-			Suggest(v2Commands[typed[1]]...)
-	}
-	if len(typed) > 1 {
-		for _, c := range root.Commands() {
-			if slices.Contains(c.SuggestFor, typed[1]) { // other tools call it so
-				return e.Suggest(errs.Run(c.Name(), "--help"))
-			}
-		}
-		for _, n := range errs.Near(typed[1], names) {
-			e.Suggest(errs.Run(n))
-		}
-	}
-	return e.Suggest(errs.Run("--help"))
 }
 
 // joinBoolValues joins "--auto-resume true" to "--auto-resume=true": v2 wanted

@@ -64,6 +64,10 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 	}{
 		{"version", errs.OK, ""},
 		{"list-jbs", errs.Usage, "hyperpod list-jobs"},
+		{"list-jobs --me", errs.Usage, "did you mean:  --mine"},
+		{"start-job --time 2h", errs.Usage, "did you mean:  --active-deadline"},
+		{"patch-job resume x", errs.Usage, "hyperpod patch-job unsuspend x"},
+		{"patch-job x suspend", errs.Usage, "hyperpod patch-job suspend x"},
 		{"list-jobs --nope", errs.Usage, "unknown flag --nope"},
 		{"list-jobs extra", errs.Usage, "list-jobs takes no arguments"},
 		{"list-jobs --color mauve", errs.Usage, "mauve"},

@@ -46,10 +46,9 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	var flag string
 	cmd := &cobra.Command{
-		Use:        "cancel-job NAME...",
-		Aliases:    []string{"cancel-jobs"},
-		SuggestFor: []string{"delete-job", "delete-jobs", "stop-job", "stop-jobs", "kill-job", "scancel", "delete"},
-		Short:      "Cancel jobs and delete their pods",
+		Use:     "cancel-job NAME...",
+		Aliases: []string{"cancel-jobs"},
+		Short:   "Cancel jobs and delete their pods",
 		Long: `Cancel jobs: delete them, their pods and Workloads, and the objects that
 start-job created with them. Volume claims stay because they hold data.
 

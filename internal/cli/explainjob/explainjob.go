@@ -59,9 +59,8 @@ func (o *Options) Validate() error {
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:        "explain-job NAME",
-		Short:      "Explain why a job is pending and what would let it run",
-		SuggestFor: []string{"explain", "why"},
+		Use:   "explain-job NAME",
+		Short: "Explain why a job is pending and what would let it run",
 		Long: `Explain why a job does not run:
 
   - its timeline and its position in the queue

@@ -477,8 +477,12 @@ func takeSpellings(cmd *cobra.Command, names map[string]string) {
 	})
 }
 
-// NoArgs refuses arguments where a command has none.
+// NoArgs refuses arguments where a command has none. Of a group, an argument is a command that does not exist: the words are
+// cobra's, and the caller adds the commands that exist.
 func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && cmd.HasAvailableSubCommands() && !cmd.Flags().Changed("sandbox") {
+		return fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+	}
 	if len(args) > 0 {
 		e := errs.Usagef("%s takes no arguments (got %q)", cmd.Name(), args[0])
 		if cmd.Flags().Changed("sandbox") {

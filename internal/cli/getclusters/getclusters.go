@@ -40,10 +40,9 @@ var orchestrators = []string{all, "eks", "slurm"}
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:        "get-clusters",
-		Aliases:    []string{"list-clusters", "get-cluster"},
-		Short:      "List HyperPod clusters and their free accelerators",
-		SuggestFor: []string{"list-cluster", "clusters"},
+		Use:     "get-clusters",
+		Aliases: []string{"list-clusters", "get-cluster"},
+		Short:   "List HyperPod clusters and their free accelerators",
 		Long: `List the HyperPod clusters of a region, with one row for each instance type. The
 free accelerators come from the nodes and pods of the cluster. With --namespace,
 the list also shows the accelerator quota of a team.

@@ -35,9 +35,8 @@ type Options struct {
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:        "get-job NAME",
-		Short:      "Show the state, pods and history of a job",
-		SuggestFor: []string{"describe-job", "describe", "scontrol"},
+		Use:   "get-job NAME",
+		Short: "Show the state, pods and history of a job",
 		Long: `Show a job: its state and the reason, queue, accelerators (and how many are
 borrowed), roles, pods, timeline and latest events. It names nodes of the job
 that HyperPod is about to replace or reboot, and their last fault. With a

@@ -45,9 +45,8 @@ type Options struct {
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:        "get-log NAME",
-		Short:      "Print or follow the logs of a job",
-		SuggestFor: []string{"logs", "get-logs", "log"},
+		Use:   "get-log NAME",
+		Short: "Print or follow the logs of a job",
 		Long: `Print the log of the job's main pod: the launcher, head or rank 0, or the pod
 that failed first. --all-pods prints the logs of all pods, sorted by time.
 

@@ -55,10 +55,9 @@ type Options struct {
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:        "get-quota [TEAM]",
-		Aliases:    []string{"get-quotas", "quota"},
-		Short:      "Show the quota of teams: used, borrowed, lent, free",
-		SuggestFor: []string{"sshare", "list-quota"},
+		Use:     "get-quota [TEAM]",
+		Aliases: []string{"get-quotas", "quota"},
+		Short:   "Show the quota of teams: used, borrowed, lent, free",
 		Long: `Show the quota of every team, or of one team:
 
   NOMINAL     the team's own quota

@@ -52,9 +52,8 @@ const week = 7 * 24 * time.Hour
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f, By: "job"}
 	cmd := &cobra.Command{
-		Use:        "get-usage",
-		Short:      "Show the device-hours that jobs used and waited for",
-		SuggestFor: []string{"sacct", "usage"},
+		Use:   "get-usage",
+		Short: "Show the device-hours that jobs used and waited for",
 		Long: `Show the device-hours of jobs. A device-hour is one accelerator for one hour.
 USED is the time during which a job has quota, WAITED the time it waits for
 quota. BORROWED counts what jobs with quota borrow now, from the time when they

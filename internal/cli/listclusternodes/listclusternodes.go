@@ -31,10 +31,9 @@ type Options struct {
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:        "list-cluster-nodes CLUSTER",
-		Aliases:    []string{"list-cluster-node"},
-		Short:      "List the nodes of a HyperPod cluster",
-		SuggestFor: []string{"sinfo", "nodes", "get-nodes", "list-nodes"},
+		Use:     "list-cluster-nodes CLUSTER",
+		Aliases: []string{"list-cluster-node"},
+		Short:   "List the nodes of a HyperPod cluster",
 		Long: `List the instances of a HyperPod cluster as SageMaker sees them, joined with the
 nodes of its EKS cluster: health, deep health checks, whether HyperPod is about
 to replace or reboot them, faults, and the number of pods. If the EKS cluster

@@ -49,10 +49,9 @@ type Options struct {
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:        "list-jobs",
-		Aliases:    []string{"list-job"},
-		SuggestFor: []string{"get-jobs", "describe-jobs", "squeue", "jobs", "list", "ps"},
-		Short:      "List jobs with their state and priority",
+		Use:     "list-jobs",
+		Aliases: []string{"list-job"},
+		Short:   "List jobs with their state and priority",
 		Long: `List jobs of every kind that the cluster serves, and the batch Jobs and
 RayClusters that have a queue label. SIZE is the number of pods and their
 accelerators, RUNTIME how long a job has run, WAITING how long it has waited to

@@ -35,10 +35,9 @@ type Options struct {
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:        "list-pods NAME",
-		Aliases:    []string{"list-pod"},
-		Short:      "List the pods of a job with their status",
-		SuggestFor: []string{"pods", "get-pods"},
+		Use:     "list-pods NAME",
+		Aliases: []string{"list-pod"},
+		Short:   "List the pods of a job with their status",
 		Long: `List the pods of a job. The table shows role, rank, node, restarts and the
 reason why a pod does not run; STATUS is the status that kubectl shows. MESSAGE
 also reports a problem of the pod's node, for example that HyperPod is about to

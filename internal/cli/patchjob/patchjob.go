@@ -2,6 +2,7 @@
 package patchjob
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -33,6 +34,10 @@ type Options struct {
 	DryRun   string
 }
 
+// changes are the words of other tools for suspend and unsuspend.
+var changes = map[string]string{"hold": "suspend", "pause": "suspend", "stop": "suspend",
+	"resume": "unsuspend", "release": "unsuspend", "start": "unsuspend", "unpause": "unsuspend"}
+
 // NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	cmd := &cobra.Command{
@@ -43,10 +48,17 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
   hyperpod patch-job priority smpv2-llama2 --priority fine-tuning --dry-run`,
 		Args: func(_ *cobra.Command, args []string) error {
 			e := errs.Usagef("a change is required")
+			verb, name := "suspend", "NAME"
 			if len(args) > 0 {
-				e = errs.Usagef("invalid change %q", args[0])
+				e, verb = errs.Usagef("invalid change %q", args[0]), cmp.Or(changes[args[0]], verb)
 			}
-			return e.WithFact("must be one of", "suspend, unsuspend, priority").Suggest(errs.Run("patch-job", "suspend", "NAME"))
+			if len(args) > 1 {
+				name = args[1]
+				if v := cmp.Or(changes[name], name); v == "suspend" || v == "unsuspend" { // the name comes first
+					verb, name = v, args[0]
+				}
+			}
+			return e.WithFact("must be one of", "suspend, unsuspend, priority").Suggest(errs.Run("patch-job", verb, name))
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}

@@ -15,9 +15,8 @@ import (
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:        "start-job [NAME]",
-		Short:      "Start a training job",
-		SuggestFor: []string{"submit", "submit-job", "create-job", "run-job", "sbatch", "create"},
+		Use:   "start-job [NAME]",
+		Short: "Start a training job",
 		Long: `Start a training job. The command renders a template, fills in the namespace,
 queue, priority and node health, and submits the result.
 

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// A command of another tool, or a verb and a noun apart, leads to the command that does the same.
+func TestCommandsOfOtherTools(t *testing.T) {
+	for _, c := range []struct{ typed, want string }{
+		{"squeue --me", "list-jobs"},
+		{"sprio", "get-queue"},
+		{"srun --pty bash", "start-job"},
+		{"get jobs -A", "list-jobs"},
+		{"get pytorchjobs", "list-jobs"},
+		{"get pytorchjob x", "get-job"},
+		{"get pods", "list-pods"},
+		{"get nodes", "list-cluster-nodes"},
+		{"-n a get nodes", "list-cluster-nodes"},
+		{"describe job x", "get-job"},
+		{"describe hyp-pytorch-job --job-name x", "get-job"},
+		{"list hyp-pytorch-job", "list-jobs"},
+		{"create hyp-pytorch-job --job-name x", "start-job"},
+		{"delete pytorchjob/x", "cancel-job"},
+		{"describe cluster c", "describe-cluster"},
+		{"list clusterqueue", "get-quota"},
+		{"list localqueue", "get-queue"},
+		{"list workload", "list-jobs"},
+		{"stop workload x", "patch-job suspend"},
+		{"resume workload x", "patch-job unsuspend"},
+		{"scontrol hold x", "patch-job suspend"},
+		{"scontrol show job x", "get-job"},
+		{"set-cluster-context --cluster-name x", "connect-cluster"},
+		{"get-cluster-context", "config view"},
+		{"list-accelerator-partition-type", "list-instance-types"},
+		{"apply -f x.yaml", "start-job"},
+		{"kill x", "cancel-job"},
+		{"ssh x", "exec"},
+		{"whoami", "doctor"},
+		{"top", "dashboard"},
+		{"get-monitoring", "open-console"},
+		{"events", "get-job"},
+		{"config use-context x", "config set"},
+		{"config get-contexts", "config view"},
+	} {
+		f, out := testFactory(t, nil)
+		if got := Run(context.Background(), f, strings.Fields(c.typed)); got != errs.Usage {
+			t.Errorf("%s: exit code %d", c.typed, got)
+		}
+		text := out.Err.String()
+		if !strings.Contains(text, "unknown command") {
+			t.Errorf("%s: %s", c.typed, text)
+		}
+		if !strings.Contains(text, "hyperpod "+c.want+" ") && !strings.Contains(text, "hyperpod "+c.want+"\n") {
+			t.Errorf("%s: no %s in %s", c.typed, c.want, text)
+		}
+		if strings.Contains(text, "hyperpod agents") {
+			t.Errorf("%s: a topic is not a command: %s", c.typed, text)
+		}
+	}
+}
+
+// Each suggestion is a command that exists.
+func TestOtherToolsLeadToCommands(t *testing.T) {
+	f, _ := testFactory(t, nil)
+	root := NewRoot(f)
+	for typed, targets := range otherTools {
+		for _, target := range strings.Split(targets, ", ") {
+			words := strings.Fields(target)
+			c, rest, err := root.Find(words)
+			if err != nil || c == root || len(rest) > 0 && !slices.Contains(c.ValidArgs, rest[0]) {
+				t.Errorf("%s: %s: %v", typed, target, err)
+			}
+		}
+	}
+}
