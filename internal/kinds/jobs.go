@@ -442,6 +442,10 @@ func (j Job) WorkloadSelector(uid string) string {
 	return JobUIDLabel + "=" + uid
 }
 
+// Placed reports whether an admission changes objects of the kind: Kueue adds the node labels and tolerations of the flavor to
+// their pod templates. It holds the pods of other kinds behind a gate, and changes the pods alone.
+func (j Job) Placed() bool { return len(j.SuspendPath) > 0 || j.Itself }
+
 // PodSelector returns the label selector of a job object's pods, or "" as long
 // as they are unknown (a RayJob that has no cluster yet).
 func (j Job) PodSelector(object map[string]any) string {

@@ -5,7 +5,9 @@ package findtemplate
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -165,7 +167,7 @@ func OfJob(ctx context.Context, f *factory.Factory, argument, kind string, conv 
 func FromJob(ctx context.Context, c *factory.Cluster, job findjob.Job, conv convert.Conversion) (t *parse.Template, notes []string, err error) {
 	object := jobobject.Clean(job.Object)
 	conv.Origin = kinds.Text(job.Object, "metadata", "annotations", kinds.ParametersAnnotation)
-	if managed(job) {
+	if managed(job) && job.Kind.Placed() {
 		sets, err := podSets(ctx, c.Client, job)
 		if err != nil {
 			notes = append(notes, "node selectors may include those that the admission added: cannot read the Workload of the job ("+reason(err)+")")
@@ -185,18 +187,51 @@ func managed(j findjob.Job) bool {
 
 // podSets returns the pod sets of the Workload of a job, none if it has no Workload.
 func podSets(ctx context.Context, c *kube.Client, j findjob.Job) ([]map[string]any, error) {
-	r, err := reader.Served(ctx, c, kinds.Workload)
-	if err != nil {
+	data, err := WorkloadOf(ctx, c, j)
+	if err != nil || data == nil {
 		return nil, err
 	}
-	type workload struct {
+	return PodSets(data)
+}
+
+// PodSets returns the pod sets of a Workload.
+func PodSets(workload []byte) ([]map[string]any, error) {
+	var w struct {
 		Spec struct {
 			PodSets []map[string]any `json:"podSets"`
 		} `json:"spec"`
 	}
-	page, err := kube.List[workload](ctx, c, r, j.Namespace, kube.ListOptions{LabelSelector: j.Kind.WorkloadSelector(j.UID())})
-	if err != nil || len(page.Items) == 0 {
+	err := kube.Decode(workload, &w)
+	return w.Spec.PodSets, err
+}
+
+// WorkloadOf returns the newest Workload of a job as JSON, nil if there is none: that of its label, or the one that the job owns.
+func WorkloadOf(ctx context.Context, c *kube.Client, j findjob.Job) ([]byte, error) {
+	r, err := reader.Served(ctx, c, kinds.Workload)
+	if err != nil {
 		return nil, err
 	}
-	return page.Items[0].Spec.PodSets, nil
+	selector := j.Kind.WorkloadSelector(j.UID())
+	page, err := kube.List[json.RawMessage](ctx, c, r, j.Namespace, kube.ListOptions{LabelSelector: selector})
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range slices.Backward(page.Items) {
+		var o map[string]any
+		if err := kube.Decode(item, &o); err != nil {
+			return nil, err
+		}
+		if selector != "" || owns(j.UID(), o) {
+			o["apiVersion"], o["kind"] = r.GroupVersion(), r.Kind // items of a list lack them
+			return json.Marshal(o)
+		}
+	}
+	return nil, nil
+}
+
+// owns reports an owner of an object, by its UID.
+func owns(uid string, o map[string]any) bool {
+	meta, _ := o["metadata"].(map[string]any)
+	owners, _ := meta["ownerReferences"].([]any)
+	return slices.ContainsFunc(owners, func(owner any) bool { return kinds.Text(owner, "uid") == uid })
 }

@@ -53,12 +53,14 @@ func Clean(object map[string]any) map[string]any {
 		if pod != nil && len(pod) == 0 {
 			delete(r.Template, "metadata")
 		}
+		if view.Kind.Itself {
+			cleanPodSpec(r.Pod())
+			continue
+		}
 		gates := Without(r.Pod()["schedulingGates"], func(g map[string]any) bool {
 			return strings.HasPrefix(manifest.TextOf(g["name"]), kinds.KueueGroup+"/")
 		})
-		if r.Pod()["schedulingGates"] = gates; len(gates) == 0 {
-			delete(r.Pod(), "schedulingGates")
-		}
+		setList(r.Pod(), "schedulingGates", gates)
 	}
 	return o
 }

@@ -1,6 +1,7 @@
 package jobobject
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -35,6 +36,12 @@ func Resubmit(o map[string]any) {
 		if job.OwnSelector {
 			resubmitBatch(o)
 		}
+		if !job.Placed() {
+			resubmitGated(o)
+		}
+		if job.Itself {
+			resubmitPod(o)
+		}
 	}
 	prune(o, "metadata", "annotations")
 	prune(o, "metadata", "labels")
@@ -56,6 +63,61 @@ func resubmitBatch(o map[string]any) {
 	}
 	if labels := Inner(spec, "template", "metadata", "labels"); labels != nil && len(labels) == 0 {
 		delete(Inner(spec, "template", "metadata"), "labels")
+	}
+}
+
+// resubmitGated removes what Kueue's webhooks write into the pod templates of a kind whose pods it holds behind a gate.
+func resubmitGated(o map[string]any) {
+	if view, ok := Of(o); ok {
+		for _, r := range view.Roles() {
+			cleanKueue(Inner(r.Template, "metadata"))
+		}
+	}
+}
+
+// resubmitPod removes from a pod what Kueue, the scheduler and the API server gave it. Its group stays.
+func resubmitPod(o map[string]any) {
+	for _, field := range []string{"labels", "annotations"} {
+		m := Inner(o, "metadata", field)
+		for key := range m {
+			name, ofKueue := strings.CutPrefix(key, kinds.KueueGroup+"/")
+			if ofKueue && !slices.Contains(writtenLabels, key) && !strings.HasPrefix(name, "podset-") && !strings.HasPrefix(name, "pod-group-") {
+				delete(m, key)
+			}
+		}
+	}
+	cleanPodSpec(Inner(o, "spec"))
+}
+
+// cleanPodSpec removes what the scheduler and the API server add to the spec of a pod: the node, the number of its priority, and
+// the token of its service account.
+func cleanPodSpec(spec map[string]any) {
+	for _, key := range []string{"nodeName", "priority", "preemptionPolicy", "serviceAccount"} {
+		delete(spec, key)
+	}
+	token := func(v map[string]any) bool { return strings.HasPrefix(manifest.TextOf(v["name"]), tokenVolume) }
+	setList(spec, "volumes", Without(spec["volumes"], token))
+	for _, field := range []string{"containers", "initContainers"} {
+		list, _ := spec[field].([]any)
+		for _, c := range list {
+			if container, ok := c.(map[string]any); ok {
+				setList(container, "volumeMounts", Without(container["volumeMounts"], token))
+			}
+		}
+	}
+	gate := func(g map[string]any) bool {
+		return strings.HasPrefix(manifest.TextOf(g["name"]), kinds.KueueGroup+"/")
+	}
+	setList(spec, "schedulingGates", Without(spec["schedulingGates"], gate))
+}
+
+// tokenVolume begins the name of the volume with the token of the service account.
+const tokenVolume = "kube-api-access-"
+
+// setList sets a list, or removes an empty one.
+func setList(o map[string]any, key string, list []any) {
+	if o[key] = list; len(list) == 0 {
+		delete(o, key)
 	}
 }
 
