@@ -114,6 +114,15 @@ func (s *IO) PrintTable(t Table) error {
 	return err
 }
 
+// ShowTable writes a table to Err, above a question: also if notices are suppressed.
+func (s *IO) ShowTable(t Table) {
+	e := *s
+	e.OutTTY, e.Color = s.ErrTTY, s.ErrColor
+	if data, err := t.render(&e, false); err == nil {
+		_, _ = s.Err.Write(data)
+	}
+}
+
 // Flush writes out what Out has buffered, if it is such a writer.
 func (s *IO) Flush() error {
 	if f, ok := s.Out.(interface{ Flush() error }); ok {

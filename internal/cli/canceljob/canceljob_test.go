@@ -68,8 +68,8 @@ func TestConfirmed(t *testing.T) {
 		exit    errs.Exit
 		asks    string
 	}{
-		{name: "yes", targets: two, options: Options{All: true}, tty: true, answer: "y\n", want: true, asks: "  job/b in n, Pending\nCancel 2 jobs? [y/N] "},
-		{name: "in full", targets: one, options: Options{Names: []string{"a"}}, tty: true, answer: "YES\n", want: true, asks: `pytorchjob/a\x1b[31m in n`},
+		{name: "yes", targets: two, options: Options{All: true}, tty: true, answer: "y\n", want: true, asks: "b          n          Job         Pending\nCancel 2 jobs? [y/N] "},
+		{name: "in full", targets: one, options: Options{Names: []string{"a"}}, tty: true, answer: "YES\n", want: true, asks: `a\x1b[31m  n          PyTorchJob`},
 		{name: "no", targets: two, options: Options{All: true}, tty: true, answer: "n\n", exit: errs.Failure, asks: "nothing was cancelled"},
 		{name: "only enter", targets: two, options: Options{All: true}, tty: true, answer: "\n", exit: errs.Failure},
 		{name: "end of input", targets: two, options: Options{All: true}, tty: true, exit: errs.Failure},
@@ -156,9 +156,9 @@ func TestManyJobs(t *testing.T) {
 		jobs, lines int
 		last        string
 	}{
-		{20, 20, "pytorchjob/job-019"},
-		{21, 21, "pytorchjob/job-020"},
-		{1000, 21, "and 980 more (--dry-run lists them)"},
+		{20, 21, "job-019  n          PyTorchJob"},
+		{21, 22, "job-020  n          PyTorchJob"},
+		{1000, 22, "and 980 more (--dry-run lists them)"},
 	} {
 		streams, buffers := output.Test()
 		streams.InTTY, streams.ErrTTY = true, true
@@ -173,7 +173,8 @@ func TestManyJobs(t *testing.T) {
 		}
 		buffers.Err.Reset()
 		o.announce(list(tt.jobs), time.Time{})
-		if lines := strings.Split(strings.TrimSpace(buffers.Err.String()), "\n"); len(lines) != tt.lines+1 || !strings.Contains(lines[len(lines)-1], tt.last) {
+		last := strings.ReplaceAll(tt.last, "n          ", "") // the team's line has the namespace
+		if lines := strings.Split(strings.TrimSpace(buffers.Err.String()), "\n"); len(lines) != tt.lines+1 || !strings.Contains(lines[len(lines)-1], last) {
 			t.Errorf("announcement of %d jobs: %d lines, the last is %q", tt.jobs, len(lines), lines[len(lines)-1])
 		}
 	}

@@ -190,37 +190,51 @@ func (o *Options) announce(targets []target, now time.Time) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(teams)) {
 		o.line(name + ": " + words.Count(len(teams[name]), "job", "jobs"))
-		o.lines(teams[name], func(t target) string { return t.describe(now) })
+		o.show(teams[name], false, now)
 	}
 }
 
 // mostLines is the number of jobs that are listed at a time before a prompt. A dry run prints all of them.
 const mostLines = 20
 
-// lines prints a line about each job; of many, about the first ones.
-func (o *Options) lines(targets []target, text func(target) string) {
-	for i, t := range targets {
-		if i == mostLines && len(targets) > mostLines+1 {
-			o.line(fmt.Sprintf("  and %d more (--dry-run lists them)", len(targets)-i))
-			return
+// show prints a table of the jobs; of many, the first ones. Columns that no job has a value for are left out. now is zero where
+// ages are not shown.
+func (o *Options) show(targets []target, namespaces bool, now time.Time) {
+	columns := []struct {
+		output.Column
+		value func(target) string
+	}{
+		{output.Column{Title: "NAME", Keep: true}, func(t target) string { return t.name }},
+		{output.Column{Title: "NAMESPACE"}, func(t target) string { return map[bool]string{true: t.namespace}[namespaces] }},
+		{output.Column{Title: "KIND"}, func(t target) string { return t.kind.Kind }},
+		{output.Column{Title: "STATE", Keep: true}, func(t target) string { return string(t.state) }},
+		{output.Column{Title: "REASON"}, func(t target) string { return map[bool]string{true: t.reason}[t.reason != string(t.state)] }},
+		{output.Column{Title: "AGE", Right: true}, func(t target) string {
+			if now.IsZero() || t.created.IsZero() {
+				return ""
+			}
+			return words.Age(now.Sub(t.created))
+		}},
+		{output.Column{Title: "OWNER"}, func(t target) string { return t.by }},
+	}
+	shown := targets
+	if len(targets) > mostLines+1 {
+		shown = targets[:mostLines]
+	}
+	table := output.Table{Rows: make([][]output.Cell, len(shown))}
+	for _, c := range columns {
+		if !slices.ContainsFunc(shown, func(t target) bool { return c.value(t) != "" }) {
+			continue
 		}
-		o.line("  " + text(t))
+		table.Columns = append(table.Columns, c.Column)
+		for i, t := range shown {
+			table.Rows[i] = append(table.Rows[i], output.Cell{Text: cmp.Or(c.value(t), "-")})
+		}
 	}
-}
-
-// describe returns a line about a job that was chosen by the flags.
-func (t target) describe(now time.Time) string {
-	line := fmt.Sprintf("%s/%s: %s", strings.ToLower(t.kind.Kind), t.name, t.state)
-	if t.reason != "" && t.reason != string(t.state) {
-		line += ", " + t.reason
+	if more := len(targets) - len(shown); more > 0 {
+		table.Notes = []string{fmt.Sprintf("and %d more (--dry-run lists them)", more)}
 	}
-	if !t.created.IsZero() {
-		line += ", created " + words.Age(now.Sub(t.created)) + " ago"
-	}
-	if t.by != "" {
-		line += " by " + t.by
-	}
-	return line
+	o.Factory.IO.ShowTable(table)
 }
 
 // line prints a line above the prompt.
@@ -242,7 +256,7 @@ func (o *Options) confirmed(ctx context.Context, targets []target) ([]target, er
 		return nil, errs.Usagef("cannot prompt for confirmation to cancel %s: stdin or stderr is not a terminal", count(targets)).Suggest(errs.Option("--yes"), errs.Option("--dry-run").WithNote("shows them"))
 	}
 	if !o.AllNamespaces { // announce lists those by team
-		o.lines(targets, target.brief)
+		o.show(targets, true, time.Time{})
 	}
 	var out []target
 	teams := teamsOf(targets)
@@ -265,18 +279,6 @@ func (o *Options) confirmed(ctx context.Context, targets []target) ([]target, er
 		return nil, errs.Silent{Code: errs.Failure}
 	}
 	return out, nil
-}
-
-// brief returns a line about a job of the namespace.
-func (t target) brief() string {
-	line := fmt.Sprintf("%s/%s in %s", strings.ToLower(t.kind.Kind), t.name, t.namespace)
-	if t.state != "" {
-		line += ", " + string(t.state)
-	}
-	if t.by != "" {
-		line += ", created by " + t.by
-	}
-	return line
 }
 
 // by names the people who started the jobs, as far as they are known.

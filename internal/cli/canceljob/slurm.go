@@ -40,7 +40,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 		return errs.Also(o.report(nil), failed)
 	}
 	if o.AllNamespaces {
-		o.lines(targets, func(t target) string { return t.describe(f.Now()) })
+		o.show(targets, false, f.Now())
 	}
 	if targets, err = o.confirmed(ctx, targets); err != nil {
 		return errs.Also(failed, err)
