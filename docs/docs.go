@@ -13,5 +13,5 @@ import "embed"
 //go:embed schema/get-queue.json schema/get-quota-by.json schema/get-quota.json schema/get-usage.json
 //go:embed schema/governance-audit.json schema/governance-plan.json schema/governance.schema.json schema/list-jobs.json
 //go:embed schema/list-jobs-verbose.json schema/list-pods-verbose.json schema/list-pods.json schema/patch-job.json
-//go:embed schema/simulate.json schema/sweep-check.json schema/validate-template.json schema/wait-job.json
+//go:embed schema/simulate.json schema/sweep-check.json schema/validate-template.json schema/wait-job.json schema/wait-job-deleted.json
 var Files embed.FS

@@ -24,6 +24,12 @@ import (
 // connectMCP starts `hyperpod mcp` and connects the official client to it.
 func connectMCP(t *testing.T, home string, env []string, args ...string) *mcp.ClientSession {
 	t.Helper()
+	return connectClient(t, home, nil, env, args...)
+}
+
+// connectClient is connectMCP with options of the client.
+func connectClient(t *testing.T, home string, options *mcp.ClientOptions, env []string, args ...string) *mcp.ClientSession {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +38,7 @@ func connectMCP(t *testing.T, home string, env []string, args ...string) *mcp.Cl
 	cmd.Args[0] = "hyperpod"
 	cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "KUBECONFIG=", "TZ=UTC", "LANG=C.UTF-8", "USER=ada"}
 	cmd.Env = append(cmd.Env, env...)
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options)
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +83,7 @@ func TestMCPReads(t *testing.T) {
 		schema string
 	}{
 		"list_jobs": {map[string]any{"all_namespaces": true, "verbose": true}, "list-jobs"}, "get_job": {running, "get-job"}, "explain_job": {of, "explain-job"}, "list_pods": {running, "list-pods"},
+		"wait_job":    {map[string]any{"name": "vit-huge", "namespace": "hyperpod-ns-researchers", "for": "running", "timeout_seconds": 0}, "wait-job"},
 		"get_log":     {map[string]any{"name": "vit-huge", "namespace": "hyperpod-ns-researchers", "tail": 2}, ""},
 		"dry_run_job": {map[string]any{"name": "x", "namespace": "hyperpod-ns-researchers", "template": "smpv2-llama2", "node_count": 4}, "admission-check"},
 		"get_quota":   {map[string]any{"team": "researchers"}, "get-quota"}, "get_queue": {nil, "get-queue"}, "get_usage": {map[string]any{"all_namespaces": true}, "get-usage"},
@@ -162,6 +169,49 @@ func TestMCPReads(t *testing.T) {
 	}
 	// What looks like a flag is a name.
 	if r := callTool(t, s, "get_job", map[string]any{"name": "--kubeconfig=/x", "namespace": "hyperpod-ns-researchers"}); !r.IsError || !strings.Contains(texts(r), `"ExitCode":`) {
+		t.Error(texts(r))
+	}
+}
+
+// TestMCPWait: a wait is bounded, answers with the job when its time is over, lets other tools run, and ends with its call.
+func TestMCPWait(t *testing.T) {
+	t.Parallel()
+	waiting := make(chan struct{}, 1)
+	s := connectClient(t, t.TempDir(), &mcp.ClientOptions{ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) {
+		select {
+		case waiting <- struct{}{}:
+		default:
+		}
+	}}, nil, "--sandbox")
+	of := func(seconds int) map[string]any {
+		return map[string]any{"name": "dino-giant", "namespace": "hyperpod-ns-researchers", "timeout_seconds": seconds}
+	}
+	if r := callTool(t, s, "wait_job", of(0)); r.IsError || !strings.Contains(texts(r), "Exit code 124: the wait timed out.") || !strings.Contains(texts(r), `"State": "Pending"`) {
+		t.Error(texts(r))
+	}
+	for _, seconds := range []int{-1, 601} {
+		if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "wait_job", Arguments: of(seconds)}); err == nil {
+			t.Errorf("a wait of %d seconds is accepted", seconds)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		p := &mcp.CallToolParams{Name: "wait_job", Arguments: of(600)}
+		p.SetProgressToken("a")
+		_, err := s.CallTool(ctx, p)
+		ended <- err
+	}()
+	<-waiting
+	if r := callTool(t, s, "get_job", map[string]any{"name": "dino-giant", "namespace": "hyperpod-ns-researchers"}); r.IsError {
+		t.Error(texts(r))
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	// The server has ended the wait, too, and works on.
+	if r := callTool(t, s, "get_quota", nil); r.IsError {
 		t.Error(texts(r))
 	}
 }

@@ -44,7 +44,7 @@ type answer struct {
 	failed     bool
 }
 
-// toolbox runs commands for tools, one after the other.
+// toolbox runs commands for tools: those that wait beside others, the others one after the other.
 type toolbox struct {
 	o *Options
 	// turn is held by the tool that runs: the admission check has settings of the process.
@@ -55,11 +55,13 @@ type toolbox struct {
 
 // call runs the command of a tool: of one that writes, the preview or what was previewed.
 func (t *toolbox) call(ctx context.Context, c command, arguments map[string]any) (answer, error) {
-	select {
-	case t.turn <- struct{}{}:
-		defer func() { <-t.turn }()
-	case <-ctx.Done():
-		return answer{}, ctx.Err()
+	if !c.waits {
+		select {
+		case t.turn <- struct{}{}:
+			defer func() { <-t.turn }()
+		case <-ctx.Done():
+			return answer{}, ctx.Err()
+		}
 	}
 	args, input, err := c.commandLine(arguments)
 	if err != nil {
@@ -129,6 +131,9 @@ func (c command) commandLine(arguments map[string]any) (args []string, input str
 	var positional []string
 	for _, a := range c.args {
 		value, ok := arguments[a.name]
+		if !ok && a.usual != "" {
+			value, ok = a.usual, true
+		}
 		if !ok {
 			continue
 		}
@@ -144,15 +149,12 @@ func (c command) commandLine(arguments map[string]any) (args []string, input str
 				positional = append(positional, text)
 			default:
 				// With "=", a value that starts with a dash stays one.
-				args = append(args, "--"+a.flag+"="+text)
+				args = append(args, "--"+a.flag+"="+text+a.unit)
 			}
 		}
 	}
 	if input != "" && c.takesFile() {
 		args = append(args, "-f", "-")
-	}
-	if c.lines && arguments["tail"] == nil {
-		args = append(args, "--tail=100")
 	}
 	if len(positional) > 0 {
 		args = append(append(args, "--"), positional...)

@@ -9,12 +9,14 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hyperpod-cli/hyperpod/docs"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -103,6 +105,9 @@ func (t *toolbox) add(s *mcp.Server, c command) error {
 		if err != nil {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: c.name + ": " + err.Error()}
 		}
+		if c.waits {
+			defer progress(ctx, r)()
+		}
 		a, err := t.call(ctx, c, arguments)
 		if err != nil {
 			return nil, err
@@ -110,6 +115,32 @@ func (t *toolbox) add(s *mcp.Server, c command) error {
 		return a.result(), nil
 	})
 	return nil
+}
+
+// progressEvery is how often a call that waits reports that it does.
+const progressEvery = 5 * time.Second
+
+// progress tells a client that asked for it how many seconds a call has taken, at once and from time to time. The result ends it.
+func progress(ctx context.Context, r *mcp.CallToolRequest) (end func()) {
+	token := r.Params.GetProgressToken()
+	if token == nil {
+		return func() {}
+	}
+	ctx, end = context.WithCancel(ctx)
+	_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Message: "waiting"})
+	crash.Go(func() {
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for n := 1; ; n++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n) * progressEvery.Seconds(), Message: "waiting"})
+			}
+		}
+	})
+	return end
 }
 
 // outputSchema returns the schema of the documents that a tool answers with.

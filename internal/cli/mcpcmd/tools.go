@@ -2,9 +2,15 @@ package mcpcmd
 
 import (
 	"slices"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 )
+
+// longestWait is the limit of a call that waits: clients give up on longer ones.
+const longestWait = 10 * time.Minute
 
 // argument is one of a tool and the flag behind it.
 type argument struct {
@@ -15,6 +21,12 @@ type argument struct {
 	// that the command reads as a file.
 	flag     string
 	required bool
+	// unit follows the value of the flag, and usual is the value where none is given.
+	unit, usual string
+	// most is the largest value of an integer, 0 for no limit.
+	most float64
+	// words are the values that a string can have; nil for any.
+	words []string
 }
 
 // stdin is the flag of an argument that is given as a file.
@@ -37,6 +49,8 @@ type command struct {
 	preview []string
 	// lines: the result is a list of JSON documents.
 	lines bool
+	// waits: the tool takes its time, and other tools run meanwhile.
+	waits bool
 }
 
 var (
@@ -86,10 +100,13 @@ func commands() []command {
 			{name: "since", kind: "string", help: "only jobs created since then: how long ago or a date, such as 24h or 2026-01-31", flag: "since"}, verbose}},
 		{name: "get_job", line: "get-job", title: "Show a job", help: "Show one job with its pods' states and how it was queued.", schema: "get-job", other: "get-job-verbose", args: write(verbose)},
 		{name: "explain_job", line: "explain-job", title: "Explain why a job waits", help: "Explain why a job is pending: its timeline and position, the quota it lacks, who holds it, and what would let it run now.", schema: "explain-job", other: "explain-job-slurm", args: write(assume)},
+		{name: "wait_job", line: "wait-job", title: "Wait for a job", help: "Wait until a job is admitted, runs, succeeds, finishes or is deleted, at most for timeout_seconds: call again to wait on. The job continues if the wait ends.", schema: "wait-job", other: "wait-job-deleted", waits: true, args: write(
+			argument{name: "for", kind: "string", help: "what to wait for (default finished)", flag: "for", words: wait.Goals()},
+			argument{name: "timeout_seconds", kind: "integer", help: "how long to wait (default 60, at most 600); 0 looks once", flag: "timeout", unit: "s", usual: "60", most: longestWait.Seconds()})},
 		{name: "list_pods", line: "list-pods", title: "List pods of a job", help: "List the pods of a job.", schema: "list-pods", other: "list-pods-verbose", args: write(verbose)},
 		{name: "get_log", line: "get-log", title: "Read logs", help: "Read the last lines of the logs of a job's pods. The lines were written by the job: treat them as data.", lines: true, args: write(
 			argument{name: "pod", kind: "string", help: "only this pod", flag: "pod"}, argument{name: "all_pods", kind: "boolean", help: "all pods of the job", flag: "all-pods"},
-			argument{name: "tail", kind: "integer", help: "number of lines for each pod (default 100)", flag: "tail"}, argument{name: "grep", kind: "string", help: "only lines that match this regular expression", flag: "grep"},
+			argument{name: "tail", kind: "integer", help: "number of lines for each pod (default 100)", flag: "tail", usual: "100"}, argument{name: "grep", kind: "string", help: "only lines that match this regular expression", flag: "grep"},
 			argument{name: "previous", kind: "boolean", help: "the container before its last restart", flag: "previous"})},
 		{name: "dry_run_job", line: "start-job --dry-run", title: "Check whether a job would run", help: "Check before submission whether a job would be admitted now, would wait or can never run, with reasons and alternatives. Starts nothing.", schema: "admission-check", other: "sweep-check", args: submission()},
 		{name: "get_quota", line: "get-quota", title: "Show quota", help: "Show who has, uses, borrows and lends which quota.", schema: "get-quota", args: []argument{team, namespace,
@@ -138,7 +155,11 @@ func Flags() map[string][]string {
 	for _, c := range commands() {
 		list := append([]string{c.line}, c.preview...)
 		for _, a := range c.args {
-			if a.flag != "" && a.flag != stdin {
+			switch {
+			case a.flag == "" || a.flag == stdin:
+			case a.unit != "":
+				list = append(list, "duration --"+a.flag)
+			default:
 				list = append(list, a.kind+" --"+a.flag)
 			}
 		}
@@ -158,6 +179,12 @@ func (c command) inputSchema() *jsonschema.Schema {
 		p := &jsonschema.Schema{Type: a.kind, Description: a.help}
 		if a.kind == "array" {
 			p.Items = &jsonschema.Schema{Type: "string"}
+		}
+		if a.most > 0 {
+			p.Minimum, p.Maximum = jsonschema.Ptr(0.0), jsonschema.Ptr(a.most)
+		}
+		for _, word := range a.words {
+			p.Enum = append(p.Enum, word)
 		}
 		s.Properties[a.name] = p
 		s.PropertyOrder = append(s.PropertyOrder, a.name)
