@@ -1,6 +1,7 @@
 package governancecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,8 @@ type ApplyOptions struct {
 	Backup  string
 	Timeout time.Duration
 	Target  targetFlags
+	// planOf is the governance file of the saved plan.
+	planOf string
 	// Recreate are teams, or policy, to delete and create again where SageMaker failed to
 	// change them.
 	Recreate []string
@@ -127,6 +130,7 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 			return err
 		}
 		r.File, r.Document, r.Mapping, r.Prune = o.Plan, saved.Document, saved.Mapping, saved.Prune
+		o.planOf = saved.file()
 	} else if r.Document, r.At, err = parse(ctx, f, o.File); err != nil {
 		return err
 	}
@@ -365,11 +369,7 @@ func (o *ApplyOptions) planned(p *plan.Plan) {
 
 // planArgs are the arguments of the command that shows the remaining changes.
 func (o *ApplyOptions) planArgs() []string {
-	file := o.File
-	if file == "" {
-		file = "FILE" // of a saved plan
-	}
-	args := []string{"plan", "-f", file}
+	args := []string{"plan", "-f", cmp.Or(o.File, o.planOf)}
 	if o.Prune {
 		args = append(args, "--prune")
 	}

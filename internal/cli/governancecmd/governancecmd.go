@@ -50,6 +50,9 @@ func parse(ctx context.Context, f *factory.Factory, path string) (*policy.Docume
 	if err != nil {
 		return nil, nil, err
 	}
+	if decode(data) != nil {
+		return nil, nil, errs.Usagef("%s is a saved plan, not a governance file", path).Suggest(errs.Run("governance", "apply", "--plan", path))
+	}
 	doc, at, faults := policy.Parse(data)
 	if len(faults) == 0 {
 		return doc, at, nil
