@@ -222,13 +222,24 @@ func (o *Options) needsJob(r render.Result) error {
 	return e.WithFact("found", strings.Join(have, ", ")).WithFact("supported", strings.Join(versions, ", "))
 }
 
+// noteRuns reports an object that makes jobs (a CronJob), and how to delete it: commands for jobs know its runs alone.
+func (r *run) noteRuns(objects []map[string]any) bool {
+	_, at := judged(render.Result{Job: -1, Objects: objects})
+	if at < 0 {
+		return false
+	}
+	kind, name := kinds.Text(objects[at], "kind"), kinds.Text(objects[at], "metadata", "name")
+	r.factory.Notef("note: list-jobs shows the runs of %s %s, not the %s itself; kubectl delete %s %s deletes it", kind, name, kind, strings.ToLower(kind), name)
+	return true
+}
+
 // finish does what --dry-run says: it prints the objects, checks them, or submits them.
 func (r *run) finish(ctx context.Context, j job) error {
 	if err := r.options.needsJob(j.Result); err != nil {
 		return err
 	}
 	r.factory.Notes(j.Notices)
-	if j.Job < 0 && r.options.DryRun != admission {
+	if j.Job < 0 && r.options.DryRun != admission && !r.noteRuns(j.Objects) {
 		names := kinds.JobNames()
 		r.factory.Notef("note: the manifest has no job of a known kind (%s and %d others): list-jobs will not show it", strings.Join(names[:3], ", "), len(names)-3)
 	}

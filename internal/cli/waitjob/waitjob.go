@@ -149,6 +149,9 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if err := o.unreachable(job); err != nil {
+		return err
+	}
 	named := *o
 	named.Name, o = job.Name(), &named // a Workload may have named the job
 	r := wait.Request{Kind: job.Kind, Namespace: job.Namespace, Name: o.Name, UID: job.UID(), Goal: o.Goal,
@@ -172,6 +175,21 @@ func runKubernetes(ctx context.Context, o *Options) error {
 		return err
 	}
 	return Failure(last)
+}
+
+// unreachable returns an error for a goal that a service never reaches. It ends where somebody deletes it, or where it fails.
+func (o *Options) unreachable(job findjob.Job) error {
+	if !job.Kind.Serves {
+		return nil
+	}
+	switch o.Goal {
+	case wait.Succeeded:
+		return (&errs.Error{What: "job " + job.Name() + " never succeeds", Why: "a " + job.Kind.Kind + " runs until it is deleted", Code: errs.No}).
+			Suggest(errs.Run("wait-job", job.Name(), "--for", string(wait.Running), "-n", job.Namespace))
+	case wait.Finished:
+		o.Factory.Notef("note: a %s runs until it is deleted: the wait ends if it fails or is deleted", job.Kind.Kind)
+	}
+	return nil
 }
 
 // report prints the result: a sentence, or the job's row in the format of -o.

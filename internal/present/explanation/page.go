@@ -54,7 +54,7 @@ func Text(e *explain.Explanation, width int, wide bool, age func(time.Duration) 
 		p.Blank()
 		verdict.Footer(p, e.Verdict)
 	}
-	return p.String()
+	return strings.TrimRight(p.String(), "\n") + "\n"
 }
 
 // kueueRow adds what Kueue's own condition says, unless the page says the same: the

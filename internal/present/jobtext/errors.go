@@ -209,6 +209,9 @@ func notPatched(e *patch.Error) *errs.Error {
 		if e.Job.Kind.Itself {
 			return why.Suggest(suggest.CancelJobs(e.Job.Namespace, e.Job.Name))
 		}
+		if e.Job.Kind.Scales {
+			return why.Suggest(errs.Other("kubectl", "scale", e.Job.Kind.ObjectName(e.Job.Name), "--replicas", "0", "-n", e.Job.Namespace).WithNote("stops its pods"))
+		}
 		return why.WithAdvice("set its number of replicas to 0 to stop it")
 	case patch.NoWorkload:
 		return errs.New("job "+e.Job.Name+" has no Workload yet", "Kueue would undo a change of the job itself").Suggest(suggest.GetJob(e.Job.Namespace, e.Job.Name))

@@ -129,7 +129,7 @@ func stepLabel(check string) string {
 	case "PriorityClass":
 		return "priority"
 	case "Rights":
-		return "permission"
+		return "access"
 	}
 	return strings.ToLower(check)
 }

@@ -83,7 +83,10 @@ func holderRows(p *textpage.Page, v *check.Verdict, age func(time.Duration) stri
 		if h.Hidden {
 			name = hiddenJobs(v, h.Team)
 		}
-		text := fmt.Sprintf("%s  %s  for %s", name, words.Amount(h.Holds[0].Resource, h.Holds[0].Amount), age(v.Time.Sub(h.Since)))
+		text := name + "  " + words.Amount(h.Holds[0].Resource, h.Holds[0].Amount)
+		if !h.Hidden { // of hidden jobs, nobody knows since when
+			text += "  for " + age(v.Time.Sub(h.Since))
+		}
 		if h.Owner != "" {
 			text += "  by " + h.Owner
 		}

@@ -141,7 +141,7 @@ func (s *Plan) countTasks(job *jobobject.View, tasks Amount) error {
 	tasks.N = max(tasks.N, 1)
 	s.Tasks = tasks
 	if s.Resource == instances.GPU && s.Devices.N > 0 && tasks.N > s.Devices.N {
-		s.Notef("%d processes share %d GPUs on each node", tasks.N, s.Devices.N)
+		s.Notef("%d processes share %s on each node", tasks.N, words.Count(int(s.Devices.N), "GPU", "GPUs"))
 	}
 	return nil
 }
