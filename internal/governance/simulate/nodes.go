@@ -55,79 +55,113 @@ func (a *applied) nodeNames() map[string]bool {
 	return names
 }
 
-// removeNodes removes one node by its name, or the nodes with the fewest pods of a
-// type. For jobs that Kueue placed on one of them by topology, the simulation looks for another place, as Kueue does; jobs
-// on several of them are evicted. Kueue does not know the
-// nodes of other jobs, so a note names those that lose pods.
+// removeNodes removes one node by its name, or the nodes with the fewest pods of a type. For jobs that Kueue placed on one of
+// them by topology, the simulation looks for another place, as Kueue does; jobs on several of them are evicted. Kueue does not
+// know the nodes of other jobs, so a note names those that lose pods.
 func (a *applied) removeNodes(c Change) error {
-	var gone []*corev1.Node
-	if c.Count == 0 {
-		for _, n := range all[*corev1.Node](a.World) {
-			if n.Name == c.Target {
-				gone = append(gone, n)
-			}
-		}
-	} else {
-		nodes := a.ofType(c.Target)
-		if len(nodes) > 0 && len(nodes) < c.Count {
-			return &Error{Code: TooFewNodes, Change: c, Count: len(nodes)}
-		}
-		if len(nodes) > 0 {
-			pods := map[string]int{}
-			for _, p := range all[*corev1.Pod](a.World) {
-				pods[p.Spec.NodeName]++
-			}
-			slices.SortStableFunc(nodes, func(x, y *corev1.Node) int { return cmp.Compare(pods[x.Name], pods[y.Name]) })
-			gone = nodes[:c.Count]
-		}
-	}
-	if len(gone) == 0 {
-		if len(all[*corev1.Node](a.World)) == 0 {
-			return &Error{Code: NoNodes, Change: c}
-		}
-		return notFound(aNode, c.Target, a.nodeNames())
+	gone, err := a.nodesToRemove(c)
+	if err != nil {
+		return err
 	}
 	names, hosts := map[string]bool{}, map[string]bool{}
 	for _, n := range gone {
 		names[n.Name] = true
 		hosts[cmp.Or(n.Labels[corev1.LabelHostname], n.Name)] = true
-	}
-	losers, jobs := map[string]int{}, a.podJobs()
-	removed := make([]RemovedNode, len(gone))
-	for i, n := range gone {
-		removed[i] = RemovedNode{Node: n.Name, InstanceType: n.Labels[kinds.InstanceTypeLabel]}
-	}
-	for _, p := range all[*corev1.Pod](a.World) {
-		if names[p.Spec.NodeName] {
-			job, _ := jobs.of(p)
-			losers[job]++
-			removed[slices.IndexFunc(gone, func(n *corev1.Node) bool { return n.Name == p.Spec.NodeName })].Pods++
-		}
-	}
-	a.removed = append(a.removed, removed...)
-	for _, n := range gone {
 		a.gone = append(a.gone, n)
 	}
-	evictions := map[string]bool{}
+	jobs := a.podJobs()
+	losers := a.countRemoved(gone, jobs)
+	replaced, evictions := a.displace(hosts)
+	maps.DeleteFunc(losers, func(job string, _ int) bool { return replaced[job] || evictions[job] })
+	a.dropPods(names, evictions, jobs)
+	if len(losers) > 0 {
+		var list []PodLoss
+		for _, job := range slices.Sorted(maps.Keys(losers)) {
+			list = append(list, PodLoss{job, losers[job]})
+		}
+		a.note(Note{Code: PodsOnRemovedNodes, Jobs: list})
+	}
+	return nil
+}
+
+// nodesToRemove returns the nodes that a change names, or those with the fewest pods of the type that it names.
+func (a *applied) nodesToRemove(c Change) ([]*corev1.Node, error) {
+	var nodes []*corev1.Node
+	if c.Count == 0 {
+		for _, n := range all[*corev1.Node](a.World) {
+			if n.Name == c.Target {
+				nodes = append(nodes, n)
+			}
+		}
+	} else {
+		nodes = a.ofType(c.Target)
+	}
+	switch {
+	case len(nodes) == 0 && len(all[*corev1.Node](a.World)) == 0:
+		return nil, &Error{Code: NoNodes, Change: c}
+	case len(nodes) == 0:
+		return nil, notFound(aNode, c.Target, a.nodeNames())
+	case c.Count == 0:
+		return nodes, nil
+	case len(nodes) < c.Count:
+		return nil, &Error{Code: TooFewNodes, Change: c, Count: len(nodes)}
+	}
+	pods := map[string]int{}
+	for _, p := range all[*corev1.Pod](a.World) {
+		pods[p.Spec.NodeName]++
+	}
+	slices.SortStableFunc(nodes, func(x, y *corev1.Node) int { return cmp.Compare(pods[x.Name], pods[y.Name]) })
+	return nodes[:c.Count], nil
+}
+
+// countRemoved records removed nodes with the number of their pods, and returns the number of pods that each job loses.
+func (a *applied) countRemoved(gone []*corev1.Node, jobs podJobs) map[string]int {
+	losers, pods := map[string]int{}, map[string]int{}
+	for _, n := range gone {
+		pods[n.Name] = 0
+	}
+	for _, p := range all[*corev1.Pod](a.World) {
+		if _, lost := pods[p.Spec.NodeName]; lost {
+			job, _ := jobs.of(p)
+			losers[job]++
+			pods[p.Spec.NodeName]++
+		}
+	}
+	for _, n := range gone {
+		a.removed = append(a.removed, RemovedNode{Node: n.Name, InstanceType: n.Labels[kinds.InstanceTypeLabel], Pods: pods[n.Name]})
+	}
+	return losers
+}
+
+// displace marks the workloads that Kueue placed on hosts which are gone: it replaces the node of a workload on one of them,
+// and evicts one on several. It returns the jobs of both.
+func (a *applied) displace(hosts map[string]bool) (replaced, evictions map[string]bool) {
+	replaced, evictions = map[string]bool{}, map[string]bool{}
 	for _, w := range all[*kueue.Workload](a.World) {
 		lost := placedOn(w, hosts)
 		if len(lost) == 0 {
 			continue
 		}
+		job := w.Namespace + "/" + JobName(w)
 		if unhealthy := unhealthyWith(w, lost); len(unhealthy) == 1 && a.Config.ReplacesNodes() {
 			c := *w
 			c.Status.UnhealthyNodes = unhealthy
 			a.put(w, &c)
-			delete(losers, w.Namespace+"/"+JobName(w))
-			a.note(Note{Code: NodeReplaced, Job: w.Namespace + "/" + JobName(w)})
-		} else {
-			a.put(w, evicted(w, a.World))
-			a.notes = slices.DeleteFunc(a.notes, func(n Note) bool { return n.Code == NodeReplaced && n.Job == w.Namespace+"/"+JobName(w) })
-			delete(losers, w.Namespace+"/"+JobName(w))
-			evictions[w.Namespace+"/"+JobName(w)] = true
-			a.note(Note{Code: PlacedOnRemovedNode, Job: w.Namespace + "/" + JobName(w)})
+			replaced[job] = true
+			a.note(Note{Code: NodeReplaced, Job: job})
+			continue
 		}
+		a.put(w, evicted(w, a.World))
+		evictions[job] = true
+		a.notes = slices.DeleteFunc(a.notes, func(n Note) bool { return n.Code == NodeReplaced && n.Job == job })
+		a.note(Note{Code: PlacedOnRemovedNode, Job: job})
 	}
+	return replaced, evictions
+}
+
+// dropPods removes nodes by name and the pods of evicted jobs. Other pods on these nodes are pending again, because their jobs
+// create them again; those without a known job are removed.
+func (a *applied) dropPods(names, evictions map[string]bool, jobs podJobs) {
 	a.drop(func(o client.Object) bool {
 		switch o := o.(type) {
 		case *corev1.Node:
@@ -140,19 +174,11 @@ func (a *applied) removeNodes(c Change) error {
 	})
 	for i, o := range a.Objects {
 		if p, ok := o.(*corev1.Pod); ok && names[p.Spec.NodeName] {
-			c := *p // its job creates it again
+			c := *p
 			c.Spec.NodeName, c.Status.Phase = "", corev1.PodPending
 			a.Objects[i] = &c
 		}
 	}
-	if len(losers) > 0 {
-		var list []PodLoss
-		for _, job := range slices.Sorted(maps.Keys(losers)) {
-			list = append(list, PodLoss{job, losers[job]})
-		}
-		a.note(Note{Code: PodsOnRemovedNodes, Jobs: list})
-	}
-	return nil
 }
 
 // placedOn returns the hosts among those given on which a workload has a topology placement.

@@ -222,26 +222,27 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 		return nil, err
 	}
 	r := &Report{
-		Schema: Schema, Time: w.Now.UTC().Truncate(time.Second), KueueRules: admission.KueueVersion, Changes: []string{}, Notes: a.notes, RemovedNodes: append([]RemovedNode{}, a.removed...),
+		Schema: Schema, Time: w.Now.UTC().Truncate(time.Second), KueueRules: admission.KueueVersion, Changes: []string{}, RemovedNodes: append([]RemovedNode{}, a.removed...),
 		Settled: after.settled, Loop: after.loop, CyclesRun: after.count, Tie: tie || undecided, Cycles: after.cycles,
 		Before: totals(before), After: totals(after),
 		Preempted: []Preemption{}, Evicted: []Eviction{}, Later: later, Between: between,
 	}
-	if later != nil {
-		r.Notes = append(r.Notes, Note{Code: AtLater, Later: later, At: w.Now})
-	}
 	for _, c := range slices.Concat(changes, o.Then) {
 		r.Changes = append(r.Changes, fmt.Sprintf("%s %s", c.Kind, c.Text))
 	}
-	r.Notes = append(r.Notes, before.evictionNotes()...)
-	r.Notes = append(r.Notes, after.engineNotes()...)
+	notes := a.notes
+	if later != nil {
+		notes = append(notes, Note{Code: AtLater, Later: later, At: w.Now})
+	}
+	notes = append(notes, before.evictionNotes()...)
+	notes = append(notes, after.engineNotes()...)
 	if w.Config.FairSharing && w.size() > mostRepeated {
-		r.Notes = append(r.Notes, Note{Code: TiesUnknown})
+		notes = append(notes, Note{Code: TiesUnknown})
 	}
 	if !before.settled && steps == 0 {
-		r.Notes = append(r.Notes, Note{Code: Unsettled})
+		notes = append(notes, Note{Code: Unsettled})
 	}
-	r.Notes = append([]Note{}, sortNotes(r.Notes)...)
+	r.Notes = append([]Note{}, sortNotes(notes)...)
 	r.Teams = teams(before, after)
 	r.Problems = problems(before, after)
 	r.Jobs = jobs(before, after)
@@ -250,14 +251,7 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 		return nil, err
 	}
 	began := reservedSince(given)
-	for _, e := range after.events {
-		if e.Kind == admission.EventPreempted {
-			p, key := after.preemption(e), types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
-			p.Since, p.RunsAgain = began[key], after.reserves(key)
-			delete(began, key) // it began in the simulation if it is preempted again
-			r.Preempted = append(r.Preempted, p)
-		}
-	}
+	r.Preempted = append(r.Preempted, after.preemptions(began)...)
 	r.Evicted = append(r.Evicted, evictions(base, after)...)
 	for i, e := range r.Evicted {
 		r.Evicted[i].Since = began[types.NamespacedName{Namespace: e.Namespace, Name: e.Workload}]
@@ -324,6 +318,20 @@ func (r *result) print() string {
 		fmt.Fprintf(&b, "%d %s %s/%s %s %v\n", e.Cycle, e.Kind, e.Namespace, e.Name, e.By, e.Flavors)
 	}
 	return b.String()
+}
+
+// preemptions returns the preemptions of a run. began has when workloads got their quota; those that are preempted are removed
+// from it, because they began in the simulation if they are preempted again.
+func (r *result) preemptions(began map[types.NamespacedName]*time.Time) (out []Preemption) {
+	for _, e := range r.events {
+		if e.Kind == admission.EventPreempted {
+			p, key := r.preemption(e), types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
+			p.Since, p.RunsAgain = began[key], r.reserves(key)
+			delete(began, key)
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 func (r *result) preemption(e admission.Event) Preemption {
