@@ -83,16 +83,39 @@ const (
 // missing permission comes after quota. Of layers that make it wait, quota decides.
 func (v *Verdict) conclude() {
 	v.Verdict, v.Reason = Admitted, ""
-	worse := func(o Outcome, reason, detail string) {
-		if rank(o) > rank(v.Verdict) {
-			v.Verdict, v.Reason, v.Detail = o, reason, detail
+	v.concludeQuota()
+	v.concludeSubmission()
+	for _, f := range v.Lint {
+		switch f.Code {
+		case lint.NoQueue:
+			v.worsen(Never, Refused, NoQueueLabel)
+		case lint.DeviceRequests:
+			v.worsen(Never, Refused, InvalidRequests)
 		}
 	}
+	if v.Nodes.Status == StatusFailed {
+		outcome := Waits
+		if v.Nodes.Reason == NodesTooSmall {
+			outcome = Never
+		}
+		v.worsen(outcome, v.Nodes.Reason, "")
+	}
+}
+
+// worsen sets the verdict if it is worse than the present one.
+func (v *Verdict) worsen(o Outcome, reason, detail string) {
+	if rank(o) > rank(v.Verdict) {
+		v.Verdict, v.Reason, v.Detail = o, reason, detail
+	}
+}
+
+// concludeQuota sets the verdict by Kueue's decision, or to Unknown if something that it depends on is not known.
+func (v *Verdict) concludeQuota() {
 	switch admission.Outcome(v.Quota.Outcome) {
 	case admission.Waits:
-		worse(Waits, v.Quota.Reason, v.Quota.Detail)
+		v.worsen(Waits, v.Quota.Reason, v.Quota.Detail)
 	case admission.Never:
-		worse(Never, v.Quota.Reason, v.Quota.Detail)
+		v.worsen(Never, v.Quota.Reason, v.Quota.Detail)
 	}
 	if len(v.Quota.NotModelled) > 0 {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotModelled, ""
@@ -103,23 +126,27 @@ func (v *Verdict) conclude() {
 	if _, lacks := v.Absent(); lacks && v.Verdict == Admitted {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
-	// A step of the submission that rules the job out comes before quota: Kueue never sees the job.
+}
+
+// concludeSubmission worsens the verdict by the steps of the submission. A step that rules the job out comes before quota:
+// Kueue never sees the job.
+func (v *Verdict) concludeSubmission() {
 	byQuota := v.Verdict == Never && v.Detail != ClusterQueueStopped
 	beforeQuota := func(o Outcome, reason, detail string) {
-		if worse(o, reason, detail); byQuota && o == Never {
+		if v.worsen(o, reason, detail); byQuota && o == Never {
 			v.Reason, v.Detail, byQuota = reason, detail, false
 		}
 	}
 	for _, s := range v.Submission {
 		if s.Code == RuntimeUnread || s.Code == PodsElsewhere {
-			worse(Unknown, NotReadable, s.Code)
+			v.worsen(Unknown, NotReadable, s.Code)
 		}
 		if s.Status != StatusFailed {
 			continue
 		}
 		switch s.Check {
 		case "Rights":
-			worse(Never, NotAllowed, "")
+			v.worsen(Never, NotAllowed, "")
 		case "Kind":
 			beforeQuota(Never, Refused, KindNotServed)
 		case "Queue":
@@ -127,13 +154,13 @@ func (v *Verdict) conclude() {
 			if s.Code == NeverResumed {
 				detail = NeverResumed
 			}
-			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, detail)
+			v.worsen(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, detail)
 			byQuota = false // Kueue's reason is about the queue, too, and more exact
 		case "PriorityClass":
 			beforeQuota(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
 		case "Group":
 			if outcome := s.Outcome(); outcome == Waits {
-				if worse(outcome, s.Code, ""); v.Verdict == Waits { // without all pods, quota does not help
+				if v.worsen(outcome, s.Code, ""); v.Verdict == Waits { // without all pods, quota does not help
 					v.Reason, v.Detail = s.Code, ""
 				}
 			} else {
@@ -145,22 +172,6 @@ func (v *Verdict) conclude() {
 			if s.Code != VolumeElsewhere { // the nodes layer decides about volumes
 				beforeQuota(s.Outcome(), PodsRefused, s.Code)
 			}
-		}
-	}
-	for _, f := range v.Lint {
-		switch f.Code {
-		case lint.NoQueue:
-			worse(Never, Refused, NoQueueLabel)
-		case lint.DeviceRequests:
-			worse(Never, Refused, InvalidRequests)
-		}
-	}
-	if v.Nodes.Status == StatusFailed {
-		switch v.Nodes.Reason {
-		case NodesTooSmall:
-			worse(Never, NodesTooSmall, "")
-		default:
-			worse(Waits, v.Nodes.Reason, "")
 		}
 	}
 }

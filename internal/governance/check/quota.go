@@ -56,20 +56,16 @@ func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workl
 	q.Ahead, q.Tie = d.Ahead, d.Tie
 	if d.Behind > 0 {
 		head := c.Engine.Pending(d.ClusterQueue)[0]
-		q.Head = head.Namespace + "/" + c.In.JobName(head.Namespace, head.Name)
+		q.Head = c.jobOf(head.Namespace + "/" + head.Name)
 	}
-	for _, first := range []string{d.Equivalent, d.Preemptor} {
-		if ns, name, found := strings.Cut(first, "/"); found {
-			q.Head = ns + "/" + c.In.JobName(ns, name)
-		}
+	if first := cmp.Or(d.Preemptor, d.Equivalent); first != "" {
+		q.Head = c.jobOf(first)
 	}
 	for _, key := range d.Leaving {
-		ns, name, _ := strings.Cut(key, "/")
-		q.WaitsForEvicted = append(q.WaitsForEvicted, ns+"/"+c.In.JobName(ns, name))
+		q.WaitsForEvicted = append(q.WaitsForEvicted, c.jobOf(key))
 	}
 	for _, key := range d.NotReady {
-		ns, name, _ := strings.Cut(key, "/")
-		q.WaitsForPods = append(q.WaitsForPods, ns+"/"+c.In.JobName(ns, name))
+		q.WaitsForPods = append(q.WaitsForPods, c.jobOf(key))
 	}
 	if !d.GateOpens.IsZero() {
 		q.PreemptsFrom = ptr.To(d.GateOpens.UTC())
@@ -108,6 +104,12 @@ func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workl
 		q.Preempts = append(q.Preempts, e)
 	}
 	return &d, nil
+}
+
+// jobOf returns the namespace and the name of the job of a workload, from those of the workload.
+func (c *Checker) jobOf(workload string) string {
+	namespace, name, _ := strings.Cut(workload, "/")
+	return namespace + "/" + c.In.JobName(namespace, name)
 }
 
 // governed reports whether Kueue governs the kind of a new job, and notes what that assumes.
@@ -194,19 +196,7 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 	if cq == nil || len(admission.ClusterQueueFaults(cq)) > 0 {
 		return nil
 	}
-	used := c.used[cq.Name]
-	unseen := v.Quota.Unseen != nil && v.Quota.Unseen.Tree
-	requestedNames, chosen := map[string]int64{}, map[quota.Key]int64{}
-	given := map[string]bool{} // resources that got a flavor
-	for _, ps := range d.PodSets {
-		for _, r := range ps.Requests {
-			requestedNames[r.Resource] += r.Value
-			if f := ps.Flavors[r.Resource]; f != "" && d.Outcome.Starts() {
-				chosen[quota.Key{Flavor: f, Resource: r.Resource}] += r.Value
-				given[r.Resource] = true
-			}
-		}
-	}
+	want := demandOf(d)
 	var out []Line
 	for _, g := range cq.Spec.ResourceGroups {
 		goes := c.reach(wl, g.Flavors, d)
@@ -217,36 +207,9 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 					continue
 				}
 				k := quota.Key{Flavor: string(f.Name), Resource: name}
-				want := requestedNames[name]
-				if n, ok := chosen[k]; ok {
-					want = n
-				} else if given[name] {
-					continue
+				if amount := want.of(k); amount > 0 {
+					out = append(out, c.line(v, cq.Name, k, r, amount))
 				}
-				if want == 0 {
-					continue
-				}
-				capacity := c.Tree.Availability(cq.Name, k.Flavor, name)
-				free, lent := c.Tree.Free(cq.Name, k.Flavor, name)
-				l := Line{Flavor: k.Flavor, Resource: name, Requested: quota.BaseOf(name, want),
-					Nominal: quantity(name, r.NominalQuota), BorrowingLimit: limit(name, r.BorrowingLimit), LendingLimit: limit(name, r.LendingLimit),
-					Used: quota.BaseOf(name, used[k])}
-				if !unseen {
-					l.Free, l.Lent = known(name, free), known(name, lent)
-					l.Available, l.Limit = known(name, capacity.Now), known(name, capacity.Most)
-				} else if idle := max(0, l.Nominal-l.Used); l.kept() == idle {
-					l.Free, l.Lent = &idle, new(quota.Base) // it has nothing to lend
-				}
-				if unseen && !v.Undecided() && r.BorrowingLimit != nil {
-					// It waits whatever the others lend, so only its own limit is short.
-					if capacity.Most = quota.AmountOf(name, r.NominalQuota) + quota.AmountOf(name, *r.BorrowingLimit); capacity.Most < 0 {
-						capacity.Most = quota.Unlimited
-					}
-					capacity.Now = max(0, capacity.Most-used[k])
-				}
-				l.shortage = quota.LeastShort([]quota.Availability{capacity}, want)
-				l.Short = quota.BaseOf(name, l.shortage.Missing)
-				out = append(out, l)
 			}
 		}
 	}
@@ -254,6 +217,63 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 		return cmp.Compare(kinds.ResourceRank(a.Resource), kinds.ResourceRank(b.Resource))
 	})
 	return out
+}
+
+// demand is what a job requests of each resource and, where it starts, the flavors that Kueue chose for that.
+type demand struct {
+	requested map[string]int64
+	chosen    map[quota.Key]int64
+	given     map[string]bool // resources that got a flavor
+}
+
+func demandOf(d *admission.Decision) demand {
+	out := demand{map[string]int64{}, map[quota.Key]int64{}, map[string]bool{}}
+	for _, ps := range d.PodSets {
+		for _, r := range ps.Requests {
+			out.requested[r.Resource] += r.Value
+			if f := ps.Flavors[r.Resource]; f != "" && d.Outcome.Starts() {
+				out.chosen[quota.Key{Flavor: f, Resource: r.Resource}] += r.Value
+				out.given[r.Resource] = true
+			}
+		}
+	}
+	return out
+}
+
+// of returns what the job requests, or could request, of a resource in a flavor.
+func (d demand) of(k quota.Key) int64 {
+	if d.given[k.Resource] {
+		return d.chosen[k]
+	}
+	return d.requested[k.Resource]
+}
+
+// line returns the figures of a queue for the amount of a resource in a flavor that a job requests.
+func (c *Checker) line(v *Verdict, queue string, k quota.Key, r kueue.ResourceQuota, amount int64) Line {
+	name := k.Resource
+	unseen := v.Quota.Unseen != nil && v.Quota.Unseen.Tree
+	used := c.used[queue][k]
+	capacity := c.Tree.Availability(queue, k.Flavor, name)
+	free, lent := c.Tree.Free(queue, k.Flavor, name)
+	l := Line{Flavor: k.Flavor, Resource: name, Requested: quota.BaseOf(name, amount),
+		Nominal: quantity(name, r.NominalQuota), BorrowingLimit: limit(name, r.BorrowingLimit), LendingLimit: limit(name, r.LendingLimit),
+		Used: quota.BaseOf(name, used)}
+	if !unseen {
+		l.Free, l.Lent = known(name, free), known(name, lent)
+		l.Available, l.Limit = known(name, capacity.Now), known(name, capacity.Most)
+	} else if idle := max(0, l.Nominal-l.Used); l.kept() == idle {
+		l.Free, l.Lent = &idle, new(quota.Base) // it has nothing to lend
+	}
+	if unseen && !v.Undecided() && r.BorrowingLimit != nil {
+		// It waits whatever the others lend, so only its own limit is short.
+		if capacity.Most = quota.AmountOf(name, r.NominalQuota) + quota.AmountOf(name, *r.BorrowingLimit); capacity.Most < 0 {
+			capacity.Most = quota.Unlimited
+		}
+		capacity.Now = max(0, capacity.Most-used)
+	}
+	l.shortage = quota.LeastShort([]quota.Availability{capacity}, amount)
+	l.Short = quota.BaseOf(name, l.shortage.Missing)
+	return l
 }
 
 // reach returns the function that reports whether pods that request a resource can use

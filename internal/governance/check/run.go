@@ -115,7 +115,7 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 // whole returns the verdict on a job as one workload.
 func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) {
 	v := &Verdict{Schema: Schema, Time: c.In.Taken.UTC().Truncate(time.Second), Complete: !c.In.Partial(), Submission: r.Steps, Existing: r.Existing, AllHolders: r.AllHolders}
-	if r.Object, err = r.whole(r.Object); err != nil {
+	if r.Object, err = r.withPods(r.Object); err != nil {
 		return nil, unusable(kinds.Text(r.Object, "apiVersion"), v.Job, err)
 	}
 	wl, err := c.workload(ctx, &r, v)
@@ -185,8 +185,8 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 	return v, nil
 }
 
-// whole returns a job object with the pods that its runtime describes.
-func (r *Request) whole(object map[string]any) (map[string]any, error) {
+// withPods returns a job object with the pods that its runtime describes.
+func (r *Request) withPods(object map[string]any) (map[string]any, error) {
 	if r.Found == nil || r.Found.Runtime == nil {
 		return object, nil
 	}
@@ -306,19 +306,24 @@ func (c *Checker) classNames() []string {
 	return names
 }
 
-func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, v *Verdict) error {
-	var needs []remedy.Need
+// needs returns what the job is short of. If quota is not what it lacks, short is false, and the result has all it requests.
+func (v *Verdict) needs() (out []remedy.Need, short bool) {
+	var all []remedy.Need
 	for _, l := range v.Quota.Resources {
+		all = append(all, remedy.Need{Flavor: l.Flavor, Resource: l.Resource})
 		if l.Short > 0 {
-			needs = append(needs, remedy.Need{Flavor: l.Flavor, Resource: l.Resource, Short: l.shortage.Missing})
+			out = append(out, remedy.Need{Flavor: l.Flavor, Resource: l.Resource, Short: l.shortage.Missing})
 		}
 	}
-	short := len(needs) > 0
-	if !short { // quota is not what the job lacks
-		for _, l := range v.Quota.Resources {
-			needs = append(needs, remedy.Need{Flavor: l.Flavor, Resource: l.Resource})
-		}
+	if len(out) > 0 {
+		return out, true
 	}
+	return all, false
+}
+
+// remedies finds the holders of what the job needs, and the changes that would let it run.
+func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, v *Verdict) error {
+	needs, short := v.needs()
 	if v.Verdict == Waits && len(needs) > 0 {
 		var err error
 		if v.Holders, err = remedy.Holders(ctx, c.In, c.Engine, c.Tree, wl, v.Job.ClusterQueue, needs); err != nil {
@@ -372,7 +377,7 @@ func (c *Checker) remade(ctx context.Context, r *Request, wl *kueue.Workload, ch
 	if err != nil {
 		return nil, made, err
 	}
-	if object, err = r.whole(object); err != nil {
+	if object, err = r.withPods(object); err != nil {
 		return nil, made, err
 	}
 	w, err := c.workload(ctx, &Request{Object: object, Namespace: r.Namespace}, &Verdict{})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -120,13 +119,11 @@ func (c *Checker) add(ctx context.Context, wl *kueue.Workload, joins *joined) (l
 func (c *Checker) loopJobs(workloads []string, wl *kueue.Workload, job string) []string {
 	var out []string
 	for _, key := range workloads {
-		ns, name, _ := strings.Cut(key, "/")
-		if ns == wl.Namespace && name == wl.Name {
-			name = job
+		if key == wl.Namespace+"/"+wl.Name {
+			out = append(out, wl.Namespace+"/"+job)
 		} else {
-			name = c.In.JobName(ns, name)
+			out = append(out, c.jobOf(key))
 		}
-		out = append(out, ns+"/"+name)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
