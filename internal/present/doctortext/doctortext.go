@@ -91,13 +91,7 @@ func message(d doctor.Diagnosis) (text, advice string) {
 	case doctor.Target:
 		return "using " + names, ""
 	case doctor.Connection:
-		if d.Reason == doctor.NotFound {
-			return "the answer is not from a Kubernetes API server", "check the address in the kubeconfig, and proxies"
-		}
-		if d.Version == "" {
-			return "the API server answers", ""
-		}
-		return "the API server answers: Kubernetes " + d.Version, ""
+		return connection(d)
 	case doctor.Latency:
 		text = fmt.Sprintf("a small request takes %s", d.Took.Round(100*time.Microsecond))
 		if d.Status == doctor.Warn {
@@ -114,60 +108,19 @@ func message(d doctor.Diagnosis) (text, advice string) {
 	case doctor.Namespace:
 		return "commands work in namespace " + names, ""
 	case doctor.Permissions:
-		switch d.Reason {
-		case doctor.None:
-			return "not examined: no namespace is known", ""
-		case doctor.Incomplete:
-			return fmt.Sprintf("%s of %d lack a required permission: %s", words.Count(d.Count, "command", "commands"), d.Of, names),
-				"ask an administrator for the permissions; -o wide lists them, governance rbac prints Roles that grant them"
-		}
-		return fmt.Sprintf("every required permission of %s is granted", words.Count(d.Of, "command", "commands")), ""
+		return permissions(d, names)
 	case doctor.Kueue:
-		switch d.Reason {
-		case doctor.NotServed:
-			return "the cluster has no Kueue", "install Kueue or the HyperPod task governance add-on; without it there are no quotas and queues"
-		case doctor.OldVersion:
-			return "the cluster serves only " + names + " of Kueue's API", "update Kueue: later versions no longer serve v1beta1"
-		}
-		if d.Version != "" {
-			return "Kueue " + d.Version + " serves " + names, ""
-		}
-		return "Kueue serves " + names + "; its version is unknown", ""
+		return kueueAPI(d, names)
 	case doctor.Configuration:
 		return configuration(d)
 	case doctor.Rules:
 		return rules(d)
 	case doctor.Controller:
-		switch d.Reason {
-		case doctor.NotFound:
-			return "Deployment kueue-controller-manager not found in kueue-system", "check how Kueue is installed"
-		case doctor.NotReady:
-			return "no pod of Kueue's controller is ready: nothing is admitted", "look at the pods in kueue-system: kubectl get pods -n kueue-system"
-		}
-		return words.Count(d.Count, "pod", "pods") + " of Kueue's controller " + words.Verb(d.Count, "is", "are") + " ready", ""
+		return controller(d)
 	case doctor.Webhooks:
-		switch d.Reason {
-		case doctor.None:
-			return "no webhook for jobs or Kueue is installed: jobs are not suspended on creation", "check how Kueue is installed"
-		case doctor.NoCertificate:
-			return "the API server cannot trust the webhooks of " + names + ": they have no CA certificate", "restart the controller that writes it, or check cert-manager"
-		case doctor.NotReady:
-			return "webhooks cannot be reached, and jobs are refused: " + names + " has no ready pod", "look at the pods behind the service"
-		case doctor.NotServed:
-			return "not examined: the server does not list webhooks", ""
-		}
-		return "the webhooks for jobs can be reached (" + words.Count(d.Count, "service", "services") + ")", ""
+		return webhooks(d, names)
 	case doctor.Queues:
-		switch d.Reason {
-		case doctor.None:
-			return "there are no queues", "an administrator creates them, for example with governance apply"
-		case doctor.NotActive:
-			return fmt.Sprintf("%d of %s %s not active: %s", d.Count, words.Count(d.Of, "queue", "queues"), words.Verb(d.Count, "is", "are"), names),
-				"get-quota shows the reason"
-		case doctor.NotServed:
-			return "not examined: the cluster has no Kueue", ""
-		}
-		return words.All(d.Of, "queue", "queues") + " " + words.Verb(d.Of, "is", "are") + " active", ""
+		return queues(d, names)
 	case doctor.QueuePositions:
 		if d.Reason == doctor.NotServed {
 			return "Kueue's visibility API is not served: positions are computed", ""
@@ -179,17 +132,99 @@ func message(d doctor.Diagnosis) (text, advice string) {
 		}
 		return "served: " + strings.Join(d.Names, ", "), ""
 	case doctor.Operators:
-		switch d.Reason {
-		case doctor.NotReady:
-			return "no ready operator for " + names + ": jobs of its kinds do not start", "look at its pods, or install it"
-		case doctor.None, doctor.NotServed:
-			return "no known operator", ""
-		}
-		return "ready: " + names, ""
+		return operators(d, names)
 	case doctor.Nodes:
 		return nodes(d, names)
 	}
 	return string(d.Code), ""
+}
+
+// connection returns the sentence about the answer of the API server, and what to do.
+func connection(d doctor.Diagnosis) (text, advice string) {
+	if d.Reason == doctor.NotFound {
+		return "the answer is not from a Kubernetes API server", "check the address in the kubeconfig, and proxies"
+	}
+	if d.Version == "" {
+		return "the API server answers", ""
+	}
+	return "the API server answers: Kubernetes " + d.Version, ""
+}
+
+// permissions returns the sentence about the permissions of commands, and what to do.
+func permissions(d doctor.Diagnosis, names string) (text, advice string) {
+	switch d.Reason {
+	case doctor.None:
+		return "not examined: no namespace is known", ""
+	case doctor.Incomplete:
+		return fmt.Sprintf("%s of %d lack a required permission: %s", words.Count(d.Count, "command", "commands"), d.Of, names),
+			"ask an administrator for the permissions; -o wide lists them, governance rbac prints Roles that grant them"
+	}
+	return fmt.Sprintf("every required permission of %s is granted", words.Count(d.Of, "command", "commands")), ""
+}
+
+// kueueAPI returns the sentence about Kueue's API, and what to do.
+func kueueAPI(d doctor.Diagnosis, names string) (text, advice string) {
+	switch d.Reason {
+	case doctor.NotServed:
+		return "the cluster has no Kueue", "install Kueue or the HyperPod task governance add-on; without it there are no quotas and queues"
+	case doctor.OldVersion:
+		return "the cluster serves only " + names + " of Kueue's API", "update Kueue: later versions no longer serve v1beta1"
+	}
+	if d.Version != "" {
+		return "Kueue " + d.Version + " serves " + names, ""
+	}
+	return "Kueue serves " + names + "; its version is unknown", ""
+}
+
+// controller returns the sentence about Kueue's controller, and what to do.
+func controller(d doctor.Diagnosis) (text, advice string) {
+	switch d.Reason {
+	case doctor.NotFound:
+		return "Deployment kueue-controller-manager not found in kueue-system", "check how Kueue is installed"
+	case doctor.NotReady:
+		return "no pod of Kueue's controller is ready: nothing is admitted", "look at the pods in kueue-system: kubectl get pods -n kueue-system"
+	}
+	return words.Count(d.Count, "pod", "pods") + " of Kueue's controller " + words.Verb(d.Count, "is", "are") + " ready", ""
+}
+
+// webhooks returns the sentence about the webhooks for jobs and of Kueue, and what to do.
+func webhooks(d doctor.Diagnosis, names string) (text, advice string) {
+	switch d.Reason {
+	case doctor.None:
+		return "no webhook for jobs or Kueue is installed: jobs are not suspended on creation", "check how Kueue is installed"
+	case doctor.NoCertificate:
+		return "the API server cannot trust the webhooks of " + names + ": they have no CA certificate", "restart the controller that writes it, or check cert-manager"
+	case doctor.NotReady:
+		return "webhooks cannot be reached, and jobs are refused: " + names + " has no ready pod", "look at the pods behind the service"
+	case doctor.NotServed:
+		return "not examined: the server does not list webhooks", ""
+	}
+	return "the webhooks for jobs can be reached (" + words.Count(d.Count, "service", "services") + ")", ""
+}
+
+// queues returns the sentence about the queues, and what to do.
+func queues(d doctor.Diagnosis, names string) (text, advice string) {
+	switch d.Reason {
+	case doctor.None:
+		return "there are no queues", "an administrator creates them, for example with governance apply"
+	case doctor.NotActive:
+		return fmt.Sprintf("%d of %s %s not active: %s", d.Count, words.Count(d.Of, "queue", "queues"), words.Verb(d.Count, "is", "are"), names),
+			"get-quota shows the reason"
+	case doctor.NotServed:
+		return "not examined: the cluster has no Kueue", ""
+	}
+	return words.All(d.Of, "queue", "queues") + " " + words.Verb(d.Of, "is", "are") + " active", ""
+}
+
+// operators returns the sentence about the operators of job kinds, and what to do.
+func operators(d doctor.Diagnosis, names string) (text, advice string) {
+	switch d.Reason {
+	case doctor.NotReady:
+		return "no ready operator for " + names + ": jobs of its kinds do not start", "look at its pods, or install it"
+	case doctor.None, doctor.NotServed:
+		return "no known operator", ""
+	}
+	return "ready: " + names, ""
 }
 
 func clock(d doctor.Diagnosis) (text, advice string) {

@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,71 +26,78 @@ func (s *sim) noClaim(pod *corev1.Pod) string {
 // volume that is made of it, "" if variables are.
 type lack struct{ volume, why string }
 
-// lacks returns the first object that a pod misses, nil if it misses none.
-func (s *sim) lacks(pod *corev1.Pod) *lack {
-	missing := func(r kinds.Resource, name, key string, optional *bool) string {
-		if name == "" || optional != nil && *optional {
-			return ""
-		}
-		o := s.st.Get(r.FullName(), pod.Namespace, name)
-		if o == nil {
-			return fmt.Sprintf("%s %q not found", strings.ToLower(r.Kind), name)
-		}
-		if key == "" || object.At(o.Map(), "data", key) != nil || object.At(o.Map(), "stringData", key) != nil || object.At(o.Map(), "binaryData", key) != nil {
-			return ""
-		}
-		return fmt.Sprintf("couldn't find key %s in %s %s/%s", key, r.Kind, pod.Namespace, name)
-	}
+// need is an object that a pod names, or a key of it. Volume is the volume that is made of it, "" if variables are.
+type need struct {
+	kind      kinds.Resource
+	name, key string
+	optional  *bool
+	volume    string
+}
+
+// needs returns the Secrets and ConfigMaps that a pod names, in the order in which the kubelet reads them.
+func needs(pod *corev1.Pod) (out []need) {
 	for _, v := range pod.Spec.Volumes {
-		var why string
 		switch {
 		case v.Secret != nil:
-			why = missing(kinds.Secret, v.Secret.SecretName, "", v.Secret.Optional)
+			out = append(out, need{kinds.Secret, v.Secret.SecretName, "", v.Secret.Optional, v.Name})
 		case v.ConfigMap != nil:
-			why = missing(kinds.ConfigMap, v.ConfigMap.Name, "", v.ConfigMap.Optional)
+			out = append(out, need{kinds.ConfigMap, v.ConfigMap.Name, "", v.ConfigMap.Optional, v.Name})
 		case v.Projected != nil:
 			for _, p := range v.Projected.Sources {
 				switch {
-				case why != "":
 				case p.Secret != nil:
-					why = missing(kinds.Secret, p.Secret.Name, "", p.Secret.Optional)
+					out = append(out, need{kinds.Secret, p.Secret.Name, "", p.Secret.Optional, v.Name})
 				case p.ConfigMap != nil:
-					why = missing(kinds.ConfigMap, p.ConfigMap.Name, "", p.ConfigMap.Optional)
+					out = append(out, need{kinds.ConfigMap, p.ConfigMap.Name, "", p.ConfigMap.Optional, v.Name})
 				}
 			}
 		}
-		if why != "" {
-			return &lack{v.Name, why}
-		}
 	}
-	for _, c := range append(append([]corev1.Container(nil), pod.Spec.InitContainers...), pod.Spec.Containers...) {
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		for _, e := range c.EnvFrom {
-			var why string
 			switch {
 			case e.SecretRef != nil:
-				why = missing(kinds.Secret, e.SecretRef.Name, "", e.SecretRef.Optional)
+				out = append(out, need{kinds.Secret, e.SecretRef.Name, "", e.SecretRef.Optional, ""})
 			case e.ConfigMapRef != nil:
-				why = missing(kinds.ConfigMap, e.ConfigMapRef.Name, "", e.ConfigMapRef.Optional)
-			}
-			if why != "" {
-				return &lack{why: why}
+				out = append(out, need{kinds.ConfigMap, e.ConfigMapRef.Name, "", e.ConfigMapRef.Optional, ""})
 			}
 		}
 		for _, e := range c.Env {
-			var why string
 			switch from := e.ValueFrom; {
 			case from == nil:
 			case from.SecretKeyRef != nil:
-				why = missing(kinds.Secret, from.SecretKeyRef.Name, from.SecretKeyRef.Key, from.SecretKeyRef.Optional)
+				out = append(out, need{kinds.Secret, from.SecretKeyRef.Name, from.SecretKeyRef.Key, from.SecretKeyRef.Optional, ""})
 			case from.ConfigMapKeyRef != nil:
-				why = missing(kinds.ConfigMap, from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key, from.ConfigMapKeyRef.Optional)
-			}
-			if why != "" {
-				return &lack{why: why}
+				out = append(out, need{kinds.ConfigMap, from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key, from.ConfigMapKeyRef.Optional, ""})
 			}
 		}
 	}
+	return out
+}
+
+// lacks returns the first object that a pod needs and that does not exist, nil if all do.
+func (s *sim) lacks(pod *corev1.Pod) *lack {
+	for _, n := range needs(pod) {
+		if why := s.missing(n, pod.Namespace); why != "" {
+			return &lack{n.volume, why}
+		}
+	}
 	return nil
+}
+
+// missing returns what the kubelet says about a need that does not exist, "" about others.
+func (s *sim) missing(n need, namespace string) string {
+	if n.name == "" || n.optional != nil && *n.optional {
+		return ""
+	}
+	o := s.st.Get(n.kind.FullName(), namespace, n.name)
+	if o == nil {
+		return fmt.Sprintf("%s %q not found", strings.ToLower(n.kind.Kind), n.name)
+	}
+	if n.key == "" || object.At(o.Map(), "data", n.key) != nil || object.At(o.Map(), "stringData", n.key) != nil || object.At(o.Map(), "binaryData", n.key) != nil {
+		return ""
+	}
+	return fmt.Sprintf("couldn't find key %s in %s %s/%s", n.key, n.kind.Kind, namespace, n.name)
 }
 
 // startPod starts a pod on its node, or holds it there while an object that it names is

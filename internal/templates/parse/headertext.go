@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -98,57 +99,19 @@ func (t *Template) With(c Change) (*Template, error) {
 	if c.Empty() {
 		return t, nil
 	}
-	params := slices.Clone(t.Params)
-	find := func(of setting.Setting, name string) (*Param, error) {
-		at := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
-		if at < 0 && slices.Contains(t.Mentioned, name) {
-			params = append(params, Param{Name: name})
-			at = len(params) - 1
-		}
-		if at < 0 {
-			return nil, errs.Wrap(t.Unknown(name), of.Flag())
-		}
-		params[at].Declared = true
-		if params[at].Type == "" {
-			params[at].Type = "string"
-			if s, ok := TypeOf[firstName(name)]; ok {
-				params[at].Type = s
-			}
-		}
-		return &params[at], nil
-	}
-	set := func(of setting.Setting, text string, fix bool) error {
-		name, value, given := strings.Cut(text, "=")
-		p, err := find(of, name)
-		if err != nil {
-			return err
-		}
-		if given {
-			v, err := p.Convert(value)
-			if err != nil {
-				return of.Invalid(name, "%v", err)
-			}
-			p.SetDefault(v)
-		} else if !fix {
-			return of.Invalid(text, "must be NAME=VALUE")
-		} else if p.Default == nil {
-			return setting.Fix.Invalid(name, "the parameter has no default").Suggest(setting.Fix.Option(name + "=VALUE"))
-		}
-		p.Required, p.Fixed = false, p.Fixed || fix
-		return nil
-	}
+	h := headerChange{t, slices.Clone(t.Params)}
 	for _, d := range c.Defaults {
-		if err := set(setting.Default, d, false); err != nil {
+		if err := h.set(setting.Default, d, false); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range c.Fix {
-		if err := set(setting.Fix, f, true); err != nil {
+		if err := h.set(setting.Fix, f, true); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range c.Require {
-		p, err := find(setting.Require, name)
+		p, err := h.param(setting.Require, name)
 		if err != nil {
 			return nil, err
 		}
@@ -168,7 +131,54 @@ func (t *Template) With(c Change) (*Template, error) {
 	if c.Help != "" {
 		help = c.Help
 	}
-	return Text(t.Name, t.Source, append(HeaderText(help, params, fixed), t.manifest()...))
+	return Text(t.Name, t.Source, append(HeaderText(help, h.params, fixed), t.manifest()...))
+}
+
+// headerChange is a change of the parameters of a template.
+type headerChange struct {
+	template *Template
+	params   []Param
+}
+
+// param returns a parameter, and declares it if the manifest only mentions it. of is the flag that names it.
+func (h *headerChange) param(of setting.Setting, name string) (*Param, error) {
+	at := slices.IndexFunc(h.params, func(p Param) bool { return p.Name == name })
+	if at < 0 && slices.Contains(h.template.Mentioned, name) {
+		h.params = append(h.params, Param{Name: name})
+		at = len(h.params) - 1
+	}
+	if at < 0 {
+		return nil, errs.Wrap(h.template.Unknown(name), of.Flag())
+	}
+	p := &h.params[at]
+	p.Declared = true
+	if p.Type == "" {
+		p.Type = cmp.Or(TypeOf[firstName(name)], "string")
+	}
+	return p, nil
+}
+
+// set sets the default of a parameter from NAME=VALUE. With fix, users cannot change it, and NAME alone fixes its default.
+func (h *headerChange) set(of setting.Setting, text string, fix bool) error {
+	name, value, given := strings.Cut(text, "=")
+	p, err := h.param(of, name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case given:
+		v, err := p.Convert(value)
+		if err != nil {
+			return of.Invalid(name, "%v", err)
+		}
+		p.SetDefault(v)
+	case !fix:
+		return of.Invalid(text, "must be NAME=VALUE")
+	case p.Default == nil:
+		return of.Invalid(name, "the parameter has no default").Suggest(of.Option(name + "=VALUE"))
+	}
+	p.Required, p.Fixed = false, p.Fixed || fix
+	return nil
 }
 
 // TypeOf has the types of undeclared parameters with well-known names.
