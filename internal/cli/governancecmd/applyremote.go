@@ -1,6 +1,7 @@
 package governancecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -214,12 +215,8 @@ func (r *remoteRun) explain(err error, op policy.Operation) *errs.Error {
 
 // recovery returns the documented way out of a status.
 func (r *remoteRun) recovery(s *apply.StatusError) []errs.Suggestion {
-	name := s.Team
-	if name == "" {
-		name = service.PolicyName
-	}
 	if s.Recovery == service.Recreate {
-		return []errs.Suggestion{errs.Option("--recreate", name).WithNote("deletes it and creates it again")}
+		return []errs.Suggestion{errs.Option("--recreate", cmp.Or(s.Team, service.PolicyName)).WithNote("deletes it and creates it again")}
 	}
 	return []errs.Suggestion{errs.Option("--yes").WithNote("the same command again repeats the change")}
 }
@@ -238,25 +235,17 @@ func (r *remoteRun) replan(ctx context.Context) {
 
 // left reports resources that need something else to be done.
 func (r *remoteRun) left(p *plan.Plan) error {
-	var names []string
+	var flags []string
 	e := errs.New("some resources are left as they are", "SageMaker failed to create or change them")
 	for _, t := range p.Troubles {
 		if t.Planned || t.Recovery == service.Wait || t.Recovery == service.Retry {
 			continue
 		}
-		name := t.Team
-		if name == "" {
-			name = service.PolicyName
-		}
-		names = append(names, name)
+		flags = append(flags, "--recreate", cmp.Or(t.Team, service.PolicyName))
 		e.WithFact(t.Name, plantext.Trouble(t))
 	}
-	if len(names) == 0 {
+	if len(flags) == 0 {
 		return nil
-	}
-	var flags []string
-	for _, n := range names {
-		flags = append(flags, "--recreate", n)
 	}
 	return e.Suggest(errs.Option(flags...).WithNote("deletes them and creates them again"))
 }

@@ -131,11 +131,11 @@ func (r *run) start(ctx context.Context) error {
 	// The job is rendered again only if the cluster added a value, for example the queue: see renderEarly.
 	result := early
 	if result == nil || !reflect.DeepEqual(v, s.given()) {
-		r, err := render.Objects(d.template, v)
+		complete, err := render.Objects(d.template, v)
 		if err != nil {
 			return err
 		}
-		result = &r
+		result = &complete
 	}
 	if err := r.attach(result); err != nil {
 		return err
