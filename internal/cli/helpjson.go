@@ -48,13 +48,15 @@ type HelpFlag struct {
 	Help         string
 }
 
-// addHelpJSON gives the help command its flag --json.
+// addHelpJSON gives the help command its text and its flag --json.
 func addHelpJSON(f *factory.Factory, root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, help := range root.Commands() {
 		if help.Name() != "help" {
 			continue
 		}
+		help.Short = "Show the help of a command or topic"
+		help.Long = help.Short + ". Without one, list all of them."
 		asJSON := help.Flags().Bool("json", false, "print commands with their flags, types and defaults as JSON, for programs")
 		plain := help.Run
 		help.Run = nil

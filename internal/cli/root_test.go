@@ -254,9 +254,6 @@ func TestHelpReadsEvenly(t *testing.T) {
 			t.Errorf("%s: the short text has %d columns: %s", c.CommandPath(), columns, c.Short)
 		}
 		lines := strings.Split(c.Long, "\n")
-		if c.Name() == "help" { // cobra's
-			lines = nil
-		}
 		for i, line := range lines {
 			if len([]rune(line)) > 80 {
 				t.Errorf("%s: %d columns: %s", c.CommandPath(), len([]rune(line)), line)

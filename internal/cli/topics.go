@@ -48,7 +48,7 @@ Settings:
 Terminal and folders:
   NO_COLOR              disable color and all other escape sequences
   XDG_CONFIG_HOME       base directory for configuration
-  XDG_STATE_HOME        base directory for sandboxes
+  XDG_STATE_HOME        base directory for sandboxes and recorded history
   XDG_CACHE_HOME        base directory for caches`,
 		},
 		{
@@ -88,7 +88,7 @@ Examples:
   -f FILE               your manifests; a file, a folder, or - for stdin; also
                         a configuration file of the official CLI v2, and a
                         Slurm batch script
-  --from JOB            a job that exists, or existed
+  --from JOB            a job of the cluster
 
 Without any of them, start-job uses the template pytorch.
 

@@ -118,8 +118,11 @@ func named(ctx context.Context, c *kube.Client, name, source string, q Namespace
 	if source == FromContext {
 		e.WithFact("named by", fmt.Sprintf("context %q of the kubeconfig", q.ContextName)).Suggest(suggest.Namespace("NAME"))
 	}
-	if near := errs.Near(name, namespaceNames(ctx, c)); len(near) > 0 {
+	names := namespaceNames(ctx, c)
+	if near := errs.Near(name, names); len(near) > 0 {
 		e.WithFact("did you mean", strings.Join(near, ", "))
+	} else if len(names) > 0 {
+		e.WithFact("available", words.Some(names, 20))
 	}
 	return out, e
 }

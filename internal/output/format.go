@@ -86,7 +86,7 @@ func ParseFormat(value string, tty bool) (Format, error) {
 	case !slices.Contains(templated, n):
 		return Format{}, withNear(errs.Usagef("output format %q not found", name), name, FormatNames())
 	case argument == "":
-		return Format{}, errs.Usagef("output format %s needs an argument", n).Suggest(example(n))
+		return Format{}, errs.Usagef("output format %s requires an argument", n).Suggest(example(n))
 	}
 	if n == JSONPathFile || n == CustomColumnsFile {
 		text, err := readTemplate(argument)

@@ -35,15 +35,15 @@ func TestParseFormatErrors(t *testing.T) {
 		"tabel":                  {"did you mean:  table"},
 		"xml":                    {`output format "xml" not found`},
 		"json=x":                 {"json takes no argument"},
-		"jsonpath":               {"jsonpath needs an argument", "-o json   # shows the keys"},
-		"jsonpath=":              {"jsonpath needs an argument"},
+		"jsonpath":               {"jsonpath requires an argument", "-o json   # shows the keys"},
+		"jsonpath=":              {"jsonpath requires an argument"},
 		"jsonpath={.a":           {`template "{.a" cannot be understood`, "unclosed action"},
 		"jsonpath={.items[}":     {"cannot be understood"},
-		"custom-columns":         {"needs an argument"},
+		"custom-columns":         {"requires an argument"},
 		"custom-columns=NAME":    {`"NAME" is not TITLE:PATH`},
 		"custom-columns=A:.a,":   {`"" is not TITLE:PATH`},
 		"custom-columns=A:{.a[}": {"cannot be understood"},
-		"custom-columns-file":    {"needs an argument", "-o custom-columns-file=FILE"},
+		"custom-columns-file":    {"requires an argument", "-o custom-columns-file=FILE"},
 	} {
 		_, err := ParseFormat(in, false)
 		text := ""

@@ -93,7 +93,7 @@ example ExceedsMaxQuota, WaitingForQuota or NoMatchingFlavor.`,
 	fs.BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "ignore missing jobs")
 	fs.BoolVar(&o.Wait, "wait", false, "wait until the jobs are deleted")
 	factory.OptionalDuration(fs, &o.Timeout, "timeout", "with --wait: maximum time to wait for all jobs (exit code 124); 0 checks once (default: no limit)")
-	factory.AddDryRunFlag(cmd, &o.DryRun, "what would be deleted")
+	factory.AddDryRunFlag(cmd, &o.DryRun, "print what would be deleted")
 	factory.Complete(cmd, "state", jobs.StateNames()...)
 	factory.Complete(cmd, "reason", queue.ReasonCodes()...)
 	f.CompleteArgs(cmd, factory.Jobs)

@@ -56,7 +56,7 @@ Settings:
 func settingsHelp() string {
 	var b strings.Builder
 	for _, s := range config.Settings() {
-		fmt.Fprintf(&b, "  %-20s  %s\n", s.Key, s.Takes)
+		fmt.Fprintf(&b, "  %-21s  %s\n", s.Key, s.Takes)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -116,7 +116,7 @@ func (o *Options) complete(cmd *cobra.Command, args []string, prefix string) ([]
 func (o *Options) Validate() error {
 	form := errs.Run("copy-file", "JOB:/workspace/out", "./out")
 	if len(o.Args) != 2 {
-		return errs.Usagef("copy-file needs a source and a destination").Suggest(form)
+		return errs.Usagef("copy-file requires a source and a destination").Suggest(form)
 	}
 	from, to := transfer.ParseLocation(o.Args[0]), transfer.ParseLocation(o.Args[1])
 	switch {

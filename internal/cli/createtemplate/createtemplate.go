@@ -71,7 +71,7 @@ users give a value.`,
 	fs.StringArrayVar(&o.Change.Require, "require", nil, "parameter that users must give: NAME (repeatable)")
 	fs.StringArrayVar(&o.Change.FixPaths, "fix-path", nil, "field that users cannot change: PATH or PATH=VALUE (repeatable; paths as for --set)")
 	o.DryRun = factory.DryRunNone
-	factory.AddChoice(cmd, &o.DryRun, factory.Choice{Name: "dry-run", Usage: "none|client (print the template and write nothing)",
+	factory.AddChoice(cmd, &o.DryRun, factory.Choice{Name: "dry-run", Usage: "print the template and write nothing: none|client",
 		Words: []string{factory.DryRunNone, factory.DryRunClient}, Bare: factory.DryRunClient})
 	f.CompleteFlag(cmd, "from", factory.Templates)
 	f.CompleteFlag(cmd, "job", factory.Jobs)

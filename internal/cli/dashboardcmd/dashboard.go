@@ -101,9 +101,9 @@ func (o *Options) Validate() error {
 	if !o.Web {
 		switch {
 		case o.NoBrowser:
-			return errs.Usagef("--no-browser needs --web")
+			return errs.Usagef("--no-browser requires --web")
 		case o.Listen != anyPort:
-			return errs.Usagef("--listen needs --web")
+			return errs.Usagef("--listen requires --web")
 		}
 		return nil
 	}
@@ -148,6 +148,12 @@ func Run(ctx context.Context, o *Options) error {
 	if !f.IO.OutTTY || !f.IO.InTTY || f.Env("TERM") == "dumb" || c.Snapshot != nil {
 		return printOnce(ctx, f, c, feed.measure)
 	}
+	return o.screen(ctx, c, feed)
+}
+
+// screen shows the tabs on the terminal until the user quits.
+func (o *Options) screen(ctx context.Context, c *factory.Cluster, feed *feed) error {
+	f := o.Factory
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var running crash.Group
@@ -170,7 +176,7 @@ func Run(ctx context.Context, o *Options) error {
 			return loaded{dashboardview.PodsOf(node, pods, c.Now()), err}
 		}
 	}
-	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(f.IO.In), tea.WithOutput(f.IO.Out), tea.WithoutSignalHandler()).Run()
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(f.IO.In), tea.WithOutput(f.IO.Out), tea.WithoutSignalHandler()).Run()
 	if m.failure != nil {
 		return m.failure
 	}

@@ -46,7 +46,7 @@ Templates in your own folders are files; delete them there.`,
 		RunE: factory.RunE(o, func(_ *cobra.Command, args []string) error { o.Args = args; return nil }, Run, runF),
 	}
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
-	factory.AddDryRunFlag(cmd, &o.DryRun, "what would be deleted")
+	factory.AddDryRunFlag(cmd, &o.DryRun, "print what would be deleted")
 	f.CompleteArgs(cmd, factory.TeamTemplates)
 	return cmd
 }

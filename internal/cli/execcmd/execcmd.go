@@ -68,7 +68,7 @@ pod's name before each line. The exit code is then the first that is not 0.`,
 	o.Pods.Add(f, cmd)
 	fs.BoolVarP(&o.Stdin, "stdin", "i", false, "send stdin to the command")
 	fs.BoolVarP(&o.TTY, "tty", "t", false, "allocate a terminal for the command")
-	fs.BoolVar(&o.Prefix, "prefix", false, "print the pod's name before each line (default with --all-pods and --role)")
+	fs.BoolVar(&o.Prefix, "prefix", false, "print the pod's name before each line (default: with --all-pods and --role)")
 	return cmd
 }
 
@@ -92,7 +92,7 @@ func (o *Options) Validate() error {
 	case o.Command[0] == "":
 		return errs.Usagef("the command is empty").Suggest(errs.Run("exec", o.Name, "--", "COMMAND"))
 	case several && (o.TTY || o.Stdin):
-		return errs.Usagef("-i and -t need a single pod").Suggest(suggest.Pod("NAME"), suggest.Rank(0))
+		return errs.Usagef("-i and -t require a single pod").Suggest(suggest.Pod("NAME"), suggest.Rank(0))
 	case o.Prefix && o.TTY:
 		return errs.Usagef("--prefix cannot be used with -t").WithAdvice("remove one of them")
 	}

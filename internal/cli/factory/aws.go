@@ -26,7 +26,7 @@ type Account struct{ Region, Profile string }
 func AddAccountFlags(fs *pflag.FlagSet, a *Account) {
 	AddText(fs, &a.Region, Text{Name: "region", Usage: "AWS region (default: from the environment, the AWS profile or the current context)",
 		Must: "must be like us-west-2", Fits: aws.ValidRegion})
-	fs.StringVar(&a.Profile, "profile", "", "AWS profile (default $AWS_PROFILE)")
+	fs.StringVar(&a.Profile, "profile", "", "AWS profile (default: $AWS_PROFILE)")
 }
 
 // Args returns the flags that choose the account, for suggested commands.

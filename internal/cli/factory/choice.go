@@ -100,7 +100,7 @@ const (
 // a dry run tells.
 func AddDryRunFlag(cmd *cobra.Command, value *string, shows string) {
 	*value = DryRunNone
-	AddChoice(cmd, value, Choice{Name: "dry-run", Usage: "none|client|server: " + shows, Bare: DryRunClient,
+	AddChoice(cmd, value, Choice{Name: "dry-run", Usage: shows + ": none|client|server", Bare: DryRunClient,
 		Words: []string{DryRunNone, DryRunClient, DryRunServer}})
 }
 

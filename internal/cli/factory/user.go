@@ -36,7 +36,7 @@ func (f *Factory) CheckChoice(sweep, selector string, mine bool) error {
 // CheckMine refuses --mine where the user has no name.
 func (f *Factory) CheckMine(mine bool) error {
 	if mine && f.User() == "" {
-		return errs.Usagef("--mine needs your user name, and the environment has none").WithAdvice("set USER")
+		return errs.Usagef("--mine requires your user name, and the environment has none").WithAdvice("set USER")
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ get-log prints the bytes that the program wrote.`,
 	o.Pods.Add(f, cmd)
 	fs.BoolVarP(&o.Follow, "follow", "f", false, "follow new lines and new pods until the job ends")
 	fs.BoolVar(&o.Previous, "previous", false, "print the log of the container before its last restart")
-	fs.StringVar(&o.Since, "since", "", "only lines newer than a duration (10m) or a time (2026-01-02T03:04:05Z)")
+	fs.StringVar(&o.Since, "since", "", "only lines since then: how long ago, or a time, for example 10m or 2026-01-02T03:04:05Z")
 	fs.Int64Var(&o.Tail, "tail", -1, "number of lines to print from the end of each log (-1: all)")
 	fs.BoolVar(&o.Timestamps, "timestamps", false, "print the time before each line")
 	fs.StringVar(&o.Grep, "grep", "", "only lines that match this regular expression")

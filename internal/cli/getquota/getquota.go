@@ -85,10 +85,10 @@ whom.`,
 		RunE: factory.RunE(o, findteam.Take(&o.Team), Run, runF),
 	}
 	fs := cmd.Flags()
-	fs.StringSliceVar(&o.Resources, "resource", nil, "resources to show: gpu, cpu, memory, efa, mig-1g.10gb, ... (default accelerators)")
+	fs.StringSliceVar(&o.Resources, "resource", nil, "resources to show: gpu, cpu, memory, efa, mig-1g.10gb, ... (default: accelerators)")
 	fs.BoolVar(&o.AllResources, "all-resources", false, "show every resource with quota")
 	fs.BoolVar(&o.Tree, "tree", false, "show the tree of cohorts with totals")
-	fs.StringVar(&o.By, "by", byTeam, "show one row per "+strings.Join(groupings, "|"))
+	fs.StringVar(&o.By, "by", byTeam, "rows of the table: "+strings.Join(groupings, "|"))
 	fs.BoolVar(&o.FromStatus, "from-status", false, "use ClusterQueue status only: fast, up to seconds old, without PENDING and nodes")
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
 	factory.Complete(cmd, "by", groupings...)

@@ -115,24 +115,19 @@ func (o *ApplyOptions) Validate() error {
 		return factory.Requires("recreate", "--target sagemaker")
 	}
 	if o.ForceFields && o.Target.remote() {
-		return errs.Usagef("--force-fields cannot be used with --target sagemaker: a change is made of the version that was read only")
+		return errs.Usagef("--force-fields cannot be used with --target sagemaker: SageMaker changes only the version that was read")
 	}
 	return o.Target.validate()
 }
 
 func runApply(ctx context.Context, o *ApplyOptions) error {
 	f := o.Factory
-	r := plan.Request{File: o.File, Mapping: o.Mapping.mapping(), Prune: o.Prune}
-	var saved *savedPlan
-	var err error
-	if o.Plan != "" {
-		if saved, err = load(ctx, f, o.Plan); err != nil {
-			return err
-		}
-		r.File, r.Document, r.Mapping, r.Prune = o.Plan, saved.Document, saved.Mapping, saved.Prune
-		o.planOf = saved.file()
-	} else if r.Document, r.At, err = parse(ctx, f, o.File); err != nil {
+	r, saved, err := o.request(ctx)
+	if err != nil {
 		return err
+	}
+	if saved != nil {
+		o.planOf = saved.file()
 	}
 	if o.Target.remote() || saved != nil && saved.Target == plan.SageMaker {
 		return applyRemote(ctx, o, r, saved)
@@ -181,6 +176,19 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 		return o.failed(ctx, r, err, false)
 	}
 	return o.settle(ctx, cluster, p.Operations)
+}
+
+// request returns what to plan: the governance file, or what a saved plan contains.
+func (o *ApplyOptions) request(ctx context.Context) (plan.Request, *savedPlan, error) {
+	if o.Plan != "" {
+		saved, err := load(ctx, o.Factory, o.Plan)
+		if err != nil {
+			return plan.Request{}, nil, err
+		}
+		return plan.Request{File: o.Plan, Document: saved.Document, Mapping: saved.Mapping, Prune: saved.Prune}, saved, nil
+	}
+	document, at, err := parse(ctx, o.Factory, o.File)
+	return plan.Request{File: o.File, Document: document, At: at, Mapping: o.Mapping.mapping(), Prune: o.Prune}, nil, err
 }
 
 // show prints the plan, unless nobody asked for more than what is done.

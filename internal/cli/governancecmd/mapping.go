@@ -27,7 +27,7 @@ func (m *mappingFlags) add(cmd *cobra.Command) {
 	factory.AddText(fs, &m.ownCohort, factory.Text{Name: "own-cohort-prefix", Usage: "prefix of the cohort of a team with strategy DontLend",
 		Must: "must begin a name: lower-case letters, digits, - and ., a letter or digit at the start, at most 190", // 63 are the team's
 		Fits: func(s string) bool { return name(s + strings.Repeat("x", validation.DNS1123LabelMaxLength)) }})
-	factory.AddChoice(cmd, &m.round, factory.Choice{Name: "round", Usage: "how to round a percentage to whole devices: Down, Up or Nearest",
+	factory.AddChoice(cmd, &m.round, factory.Choice{Name: "round", Usage: "how to round a percentage to whole devices: Down|Up|Nearest",
 		Words: []string{policy.Down, policy.Up, policy.Nearest}})
 }
 

@@ -31,7 +31,7 @@ func (t *targetFlags) addCluster(f *factory.Factory, cmd *cobra.Command, usage s
 
 func (t *targetFlags) add(f *factory.Factory, cmd *cobra.Command) {
 	t.addCluster(f, cmd, "name or ARN of the HyperPod cluster of --target sagemaker (default: cluster.name of the file)")
-	factory.AddChoice(cmd, &t.target, factory.Choice{Name: "target", Usage: "what the file is compared with: kueue or sagemaker (default kueue; with --cluster-name sagemaker)",
+	factory.AddChoice(cmd, &t.target, factory.Choice{Name: "target", Usage: "what the file is compared with: kueue|sagemaker (default: kueue, or sagemaker with --cluster-name)",
 		Words: []string{plan.Kueue, plan.SageMaker}})
 }
 

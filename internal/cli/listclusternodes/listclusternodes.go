@@ -47,8 +47,8 @@ this machine, with the reasons of those that take no jobs.`,
 	}
 	fs := cmd.Flags()
 	o.AddFlags(f, cmd)
-	fs.StringVar(&o.Group, "group", "", "show the nodes of this instance group")
-	fs.BoolVar(&o.Faulty, "faulty", false, "show only nodes that are not running, ready and schedulable")
+	fs.StringVar(&o.Group, "group", "", "only nodes of this instance group")
+	fs.BoolVar(&o.Faulty, "faulty", false, "only nodes that do not take jobs or have a fault")
 	return cmd
 }
 

@@ -26,7 +26,7 @@ func (o *Options) prometheus() (*prometheus.Client, error) {
 	}
 	c, err := o.Prometheus.Client(o.Factory)
 	if err == nil && c == nil {
-		err = errs.Usagef("--idle needs a Prometheus server with metrics of accelerators").
+		err = errs.Usagef("--idle requires a Prometheus server with metrics of accelerators").
 			Suggest(errs.Option("--prometheus", "https://HOST"), errs.Run("config", "set", "prometheus", "https://HOST").WithNote("for all commands"))
 	}
 	return c, err

@@ -74,7 +74,7 @@ Succeeded, Failed.`,
 		RunE: factory.RunE(o, nil, Run, runF),
 	}
 	fs := cmd.Flags()
-	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "list jobs in all namespaces that you have permission to read")
+	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "jobs in all namespaces that you have permission to read")
 	fs.StringVar(&o.Sweep, "sweep", "", "only jobs of this sweep, with a column for each parameter (JSON and YAML as with --verbose)")
 	fs.StringVarP(&o.Selector, "selector", "l", "", "only jobs that match this label selector")
 	f.CompleteFlag(cmd, "selector", factory.Selectors)
@@ -83,7 +83,7 @@ Succeeded, Failed.`,
 	fs.BoolVar(&o.Verbose, "verbose", false, "print more keys in JSON and YAML: kind, queue, since, reason, pods")
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
 	fs.BoolVar(&o.Mine, "mine", false, "only jobs that you created")
-	fs.BoolVar(&o.Idle, "idle", false, "only running jobs whose accelerators are idle (needs a Prometheus server)")
+	fs.BoolVar(&o.Idle, "idle", false, "only running jobs whose accelerators are idle (requires a Prometheus server)")
 	o.Prometheus.Add(cmd)
 	factory.OptionalMoment(fs, &o.Since, "since", "only jobs created since then: how long ago, or a date in UTC, for example 7d or 2026-01-31")
 	fs.BoolVar(&o.NoHeaders, "no-headers", false, "print the table without the titles of its columns")

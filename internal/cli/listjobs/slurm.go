@@ -40,7 +40,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 		return err
 	}
 	if o.measures() {
-		return errs.Usagef("the utilization of accelerators is known of Kubernetes clusters only")
+		return errs.Usagef("the utilization of accelerators is known only for Kubernetes clusters")
 	}
 	format, err := f.Format()
 	if err != nil {

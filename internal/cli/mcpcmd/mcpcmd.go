@@ -59,7 +59,7 @@ marked as data.`,
 		Args: factory.NoArgs,
 		RunE: factory.RunE(o, nil, serve, runF),
 	}
-	cmd.Flags().StringSliceVar(&o.Allow, "allow", nil, "tools that write: "+strings.Join(writes(), ", ")+" (default none)")
+	cmd.Flags().StringSliceVar(&o.Allow, "allow", nil, "tools that write: "+strings.Join(writes(), "|")+" (default: none)")
 	factory.Complete(cmd, "allow", writes()...)
 	return cmd
 }

@@ -43,7 +43,7 @@ func (fl *Flags) Client(f *factory.Factory) (*prometheus.Client, error) {
 	address := cmp.Or(fl.Address, f.Config.Prometheus)
 	if address == "" {
 		if fl.TokenFile != "" {
-			return nil, errs.Usagef("--prometheus-token-file needs --prometheus")
+			return nil, errs.Usagef("--prometheus-token-file requires --prometheus")
 		}
 		return nil, nil
 	}

@@ -65,7 +65,7 @@ permissions that it needs and a volume.`,
 	factory.OptionalAge(fs, &o.Every, "every", "time between samples (default 1m)")
 	factory.OptionalAge(fs, &o.Retain, "retain", "how long to keep samples (default 400d)")
 	fs.StringVar(&o.Directory, "directory", "", "folder of the store (default: one for each cluster in the state folder)")
-	fs.IntVar(&o.Samples, "samples", 0, "number of samples, then end; 0: until Ctrl-C (default 0)")
+	fs.IntVar(&o.Samples, "samples", 0, "number of samples to take (0: until Ctrl-C)")
 	historystore.AddProjectLabel(fs, &o.ProjectLabel, "label of jobs that names their project")
 	fs.BoolVar(&o.Manifest, "manifest", false, "print a Deployment that records in the cluster")
 	fs.StringVar(&o.Image, "image", "", "container image of the Deployment, with hyperpod as its entry point")
@@ -85,7 +85,7 @@ func (o *Options) Validate() error {
 	case o.Manifest && o.Image == "":
 		return errs.Usagef("--image is required: the Deployment needs a container image of hyperpod")
 	case o.Image != "" && !o.Manifest:
-		return errs.Usagef("--image needs --manifest")
+		return errs.Usagef("--image requires --manifest")
 	}
 	if o.Manifest {
 		return o.checkManifest()

@@ -60,13 +60,13 @@ var (
 // NewRebootCmd returns reboot-cluster-nodes.
 func NewRebootCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	return newCmd(f, reboot, "Reboot nodes of a HyperPod cluster", `Reboot nodes of a HyperPod cluster, 25 per request.
-`+common, runF)
+`+common+commonSlurm, runF)
 }
 
 // NewReplaceCmd returns replace-cluster-nodes.
 func NewReplaceCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	return newCmd(f, replace, "Replace nodes of a HyperPod cluster with new instances", `Replace nodes of a HyperPod cluster with new instances, 25 per request.
-`+common, runF)
+`+common+commonSlurm, runF)
 }
 
 // NewDeleteCmd returns delete-cluster-nodes.
@@ -78,17 +78,18 @@ shrink.
 
 // NewCheckCmd returns check-cluster-nodes.
 func NewCheckCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	cmd := newCmd(f, check, "Start deep health checks on HyperPod nodes", `Start deep health checks on nodes of a HyperPod cluster: stress tests of the
+	return newCmd(f, check, "Start deep health checks on HyperPod nodes", `Start deep health checks on nodes of a HyperPod cluster: stress tests of the
 instance, and of the connections between instances.
 `+common, runF)
-	return cmd
 }
 
 const common = `
 The command names the jobs on the nodes and prompts. Each node succeeds or fails
 on its own; the exit code is 1 if one failed.
 
-Name a node by its instance id or by its Kubernetes node.
+Name a node by its instance id or by its Kubernetes node.`
+
+const commonSlurm = `
 
 With --scheduler slurm, omit CLUSTER: the nodes are those of the Slurm cluster
 of this machine.`

@@ -89,7 +89,7 @@ and for its own quota that nobody uses. docs/history.md has the rule.`,
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
 	if o.Factory.Global.Output == string(output.FOCUS) && o.PricesFile == "" {
-		return errs.Usagef("-o %s needs --prices: its rows are costs", output.FOCUS).Suggest(errs.Option("--prices", "FILE"))
+		return errs.Usagef("-o %s requires --prices: its rows are costs", output.FOCUS).Suggest(errs.Option("--prices", "FILE"))
 	}
 	now := time.Time{}.Add(2 * longest) // any time: only the clock of the cluster tells whether a date has passed
 	switch {

@@ -32,9 +32,9 @@ func (*Queueing) Title() string { return "Queue and priority" }
 func (q *Queueing) AddFlags(cmd *cobra.Command) {
 	types := []string{sageMaker, kueueQueue, noScheduler}
 	factory.AddChoice(cmd, &q.SchedulerType, factory.Choice{Name: "scheduler-type", Words: types,
-		Usage: strings.Join(types, "|") + " (default depends on the namespace)"})
-	cmd.Flags().StringVar(&q.Queue, "queue-name", "", "LocalQueue (default the queue of the namespace)")
-	cmd.Flags().StringVar(&q.Priority, "priority", "", "priority class, for example training or training-priority (default lowest)")
+		Usage: "where the queue and the priority come from: " + strings.Join(types, "|") + " (default: depends on the namespace)"})
+	cmd.Flags().StringVar(&q.Queue, "queue-name", "", "LocalQueue (default: the queue of the namespace)")
+	cmd.Flags().StringVar(&q.Priority, "priority", "", "priority class, for example training or training-priority (default: the lowest)")
 }
 
 // Validate implements factory.OptionGroup.

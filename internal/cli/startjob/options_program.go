@@ -56,8 +56,8 @@ func (p *Program) AddFlags(cmd *cobra.Command) {
 	fs.StringVar(&p.UploadPVC, "upload-pvc", "", "PersistentVolumeClaim that receives the folder of --upload, for up to 10Gi; a small job copies it")
 	fs.StringVar(&p.UploadTo, "upload-to", defaultUploadTo, "folder of the pods for --upload; containers start there unless the manifest sets a working directory")
 	fs.StringVar(&p.ResultsDir, "results-dir", "", "directory in the pods for checkpoints and results")
-	fs.StringVar(&p.RdzvBackend, "rdzv-backend", "", "rendezvous backend: "+rdzvBackends+" (default c10d; on Trainium static)")
-	fs.StringVar(&p.RdzvEndpoint, "rdzv-endpoint", "", "rendezvous endpoint, HOST:PORT (default the first pod)")
+	fs.StringVar(&p.RdzvBackend, "rdzv-backend", "", "rendezvous backend: "+rdzvBackends+" (default: c10d, or static on Trainium)")
+	fs.StringVar(&p.RdzvEndpoint, "rdzv-endpoint", "", "rendezvous endpoint, HOST:PORT (default: the first pod)")
 }
 
 // Validate implements factory.OptionGroup.

@@ -41,7 +41,7 @@ func (s *Source) AddFlags(cmd *cobra.Command) {
 	fs.VarP(&once{to: &s.File}, "config-file", "f", "manifest, template, v2 configuration file or sbatch script; a folder of manifests; - for stdin")
 	fs.StringVar(&s.Template, "template", "", "name of a template (see list-templates)")
 	factory.AddChoice(cmd, &s.JobKind, factory.Choice{Name: "job-kind", Words: jobKinds(), Read: fullKind,
-		Usage: "kind of job if no template is named: PyTorchJob, MPIJob or HyperPodPyTorchJob"})
+		Usage: "kind of job if no template is named: PyTorchJob|MPIJob|HyperPodPyTorchJob"})
 	fs.StringVar(&s.From, "from", "", "copy a job of the cluster ([NAMESPACE/]NAME) and apply the other flags to the copy")
 	fs.StringVar(&s.Recipe, "recipe", "", "PyTorch recipe file in a checkout of AWS's HyperPod recipes")
 	fs.StringVar(&s.OverrideParameters, "override-parameters", "", "JSON object that overrides values of the recipe")

@@ -53,7 +53,7 @@ func (s *Submission) AddFlags(cmd *cobra.Command) {
 	factory.AddChoice(cmd, &s.Wait, factory.Choice{Name: "wait", Words: waits, Bare: string(wait.Running),
 		Usage: "wait until the job is " + strings.Join(waits, "|")})
 	fs.BoolVar(&s.Follow, "follow", false, "wait until the job runs, then print its log until it ends (exit code 3 if the job fails)")
-	factory.OptionalDuration(fs, &s.Timeout, "timeout", "maximum time to wait (exit code 124); 0 checks once (default: no limit)")
+	factory.OptionalDuration(fs, &s.Timeout, "timeout", "maximum time to wait, for example 2h (exit code 124); 0 checks once (default: no limit)")
 	fs.StringVar(&s.IdempotencyKey, "idempotency-key", "", "find the job of an earlier start with the same name and key instead of creating another")
 	s.Notify.Add(cmd)
 	s.OnInterrupt.Add(cmd, "during --wait or --follow")

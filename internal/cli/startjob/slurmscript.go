@@ -49,7 +49,7 @@ func (s *slurmRun) startScript(ctx context.Context) error {
 		return err
 	}
 	if !bytes.HasPrefix(data, []byte("#!")) {
-		return errs.Usagef("%s is not a script: Slurm needs #! at its begin", o.File).
+		return errs.Usagef("%s is not a script: Slurm requires #! at its start", o.File).
 			Suggest(errs.Run("start-job", "--scheduler", "slurm", "--name", "NAME", "--command", "COMMAND").WithNote("makes a script"))
 	}
 	if s.given, err = s.overrides(); err != nil {

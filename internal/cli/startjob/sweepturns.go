@@ -29,7 +29,7 @@ import (
 func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, answer *sweepAnswer) error {
 	kind, known := kindOf(missing[0])
 	if !known {
-		return errs.Usagef("--max-parallel needs a job of a known kind")
+		return errs.Usagef("--max-parallel requires a job of a known kind")
 	}
 	progress := output.NewProgress(r.factory.IO)
 	defer progress.Done("")

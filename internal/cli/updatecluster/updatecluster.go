@@ -64,7 +64,7 @@ not change are not sent. In a file, members that are left out keep their values.
 	fs.StringVarP(&o.File, "file", "f", "", "request with groups to add or change, in JSON or YAML; - for stdin")
 	fs.BoolVar(&o.Unknown, "allow-unknown", false, "send members and values that this version does not know")
 	fs.StringSliceVar(&o.DeleteGroups, "delete-group", nil, "delete this instance group with its instances (repeatable)")
-	factory.AddChoice(cmd, &o.NodeRecovery, factory.Choice{Name: "node-recovery", Usage: "whether faulty nodes are replaced: Automatic or None", Words: []string{"Automatic", "None"}})
+	factory.AddChoice(cmd, &o.NodeRecovery, factory.Choice{Name: "node-recovery", Usage: "whether faulty nodes are replaced: Automatic|None", Words: []string{"Automatic", "None"}})
 	fs.BoolVar(&o.DryRun, "dry-run", false, "show what would change; send nothing")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
 	o.Wait.Add(cmd, "all instance groups are in service")

@@ -90,7 +90,7 @@ func Problem(err error) error {
 		}
 		return e
 	case slurm.NotRendezvous:
-		return errs.Usagef("rendezvous backend %s needs an endpoint on Slurm", p.Value).Suggest(errs.Option("--rdzv-endpoint", "HOST:PORT"))
+		return errs.Usagef("rendezvous backend %s requires an endpoint on Slurm", p.Value).Suggest(errs.Option("--rdzv-endpoint", "HOST:PORT"))
 	}
 	must := "must have only letters, digits and . _ - / : % on Slurm"
 	switch p.Code {

@@ -102,7 +102,7 @@ func deviceMessage(x *lint.Facts) string {
 	return fmt.Sprintf("%s: %s has a request of %s and a limit of %s", x.PodSet, x.Resource, x.Requested, x.Limit)
 }
 
-// findingAdvice returns what to do about a finding that no option mends.
+// findingAdvice returns what to do about a finding that no flag fixes.
 func findingAdvice(f *lint.Finding) string {
 	switch f.Code {
 	case lint.WeightZero:
@@ -126,7 +126,7 @@ func findingAdvice(f *lint.Finding) string {
 	return ""
 }
 
-// fixText returns a fix as an option of start-job or, for a job that exists, as the command
+// fixText returns a fix as a flag of start-job or, for a job that exists, as the command
 // that makes it; "" where neither does.
 func fixText(f *lint.Fix, e *remedy.Existing, render Render) string {
 	if f == nil {

@@ -104,7 +104,7 @@ func (r *reader) task() (string, error) {
 			return t.task, nil
 		}
 	}
-	return "", errs.Usagef("%s: the file's name does not tell whether it is a pretrain, fine_tuning or lora recipe", r.path)
+	return "", errs.Usagef("%s: the file's name does not show whether it is a pretrain, fine_tuning or lora recipe", r.path)
 }
 
 // upgrade returns the commands that install the version of transformers which the launcher installs for a

@@ -218,7 +218,7 @@ func (r *reader) resolve(n *yaml.Node, path []string) error {
 		n.Value = n.Value[:m[0]] + text + n.Value[m[1]:]
 		n.Tag, n.Style = "!!str", 0
 	}
-	return errs.Usagef("%s, line %d: %s: the interpolations lead round in a circle", r.path, n.Line, at)
+	return errs.Usagef("%s, line %d: %s: the interpolations form a cycle", r.path, n.Line, at)
 }
 
 // lookup returns the value of ${name}: another value, or one that the launcher computes.
@@ -239,7 +239,7 @@ func (r *reader) lookup(name string, path []string) (*yaml.Node, error) {
 		name = strings.Join(append(slices.Clone(path[:len(path)-up]), strings.TrimLeft(name, ".")), ".")
 	}
 	if name == strings.Join(path, ".") {
-		return nil, fmt.Errorf("${%s} leads round in a circle", name)
+		return nil, fmt.Errorf("${%s} is part of a cycle", name)
 	}
 	n := r.find(name)
 	if n == nil {

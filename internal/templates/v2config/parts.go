@@ -230,7 +230,7 @@ func (r *reader) resolve(at string, where manifest.Position, s string) string {
 			return out
 		}
 		if s = out; depth == 10 || len(s) > 1<<16 {
-			r.faults.Addf(where, "%s: the interpolations lead round in a circle", at)
+			r.faults.Addf(where, "%s: the interpolations form a cycle", at)
 			return ""
 		}
 	}

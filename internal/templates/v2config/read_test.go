@@ -142,7 +142,7 @@ func TestRefusals(t *testing.T) {
 		"a quote in the URL":     {small("", "", "", "git: {repo_url_or_path: \"https://e.com/r' ; rm -rf / '\"}\n"), "has to start with https://"},
 		"a resolver":             {small("  script_args: ['${oc.env:HOME}']\n", "", "", ""), "the resolver \"oc.env\" of OmegaConf is not understood"},
 		"a dangling reference":   {small("  script_args: ['${a.b}']\n", "", "", ""), "the file has no value \"a.b\""},
-		"a circle":               {strings.Replace(small("", "", "", ""), "container: i", "container: ${container}", 1), "round in a circle"},
+		"a circle":               {strings.Replace(small("", "", "", ""), "container: i", "container: ${container}", 1), "a cycle"},
 		"an open quote":          {small("  script_args: [\"--a 'b\"]\n", "", "", ""), "a quote that is not closed"},
 		"a name":                 {strings.Replace(small("", "", "", ""), "name: j", "name: My Job!", 1), "line 4:11: training_cfg.run.name: \"My Job!\" is not a valid job name: use lower-case letters"},
 		"an image":               {strings.Replace(small("", "", "", ""), "container: i", "container: a b", 1), "line 11:12: container: \"a b\" is not a valid image"},
