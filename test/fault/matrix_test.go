@@ -3,14 +3,17 @@ package fault_test
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 	"github.com/hyperpod-cli/hyperpod/test/fault"
 )
 
@@ -52,11 +55,20 @@ func (m matrix) run(t *testing.T) {
 			}
 		}
 	})
-	fmt.Printf("%s: %d runs of %d commands behind %d faults, %d struck, exit codes %v, %s\n",
-		m.title, runs, len(m.lines), len(fault.Chaos()), struck, codesSeen, time.Since(begun).Round(time.Second))
+	fmt.Printf("%s: %d runs of %s behind %d faults, %d struck, runs with exit code %s, %s\n", m.title, runs,
+		words.Count(len(m.lines), "command", "commands"), len(fault.Chaos()), struck, counts(codesSeen), time.Since(begun).Round(time.Second))
 	if *only == "" && struck == 0 {
 		t.Errorf("no fault struck in %d runs", runs)
 	}
+}
+
+// counts returns numbers by exit code as text.
+func counts(byCode map[int]int) string {
+	var out []string
+	for _, code := range slices.Sorted(maps.Keys(byCode)) {
+		out = append(out, fmt.Sprintf("%d: %d", code, byCode[code]))
+	}
+	return strings.Join(out, ", ")
 }
 
 // chosen reports whether a case is in this run: all with -seeds, those that contain -case, or else one of n.
