@@ -332,34 +332,37 @@ func fieldsOf(want, have any) []string {
 
 // lower reports whether some quota or limit falls.
 func lower(from, to *kueue.ClusterQueueSpec) bool {
-	type at struct{ flavor, resource string }
-	amounts := func(s *kueue.ClusterQueueSpec) (nominal, most map[at]int64) {
-		nominal, most = map[at]int64{}, map[at]int64{}
-		for _, g := range s.ResourceGroups {
-			for _, f := range g.Flavors {
-				for _, r := range f.Resources {
-					k := at{string(f.Name), string(r.Name)}
-					n := quota.AmountOf(k.resource, r.NominalQuota)
-					nominal[k], most[k] = n, quota.Unlimited
-					if s.CohortName == "" {
-						most[k] = n
-					} else if r.BorrowingLimit != nil {
-						most[k] = quota.AmountOf(k.resource, *r.BorrowingLimit)
-						if n != quota.Unlimited && most[k] < quota.Unlimited-n {
-							most[k] += n
-						}
-					}
-				}
-			}
-		}
-		return nominal, most
-	}
-	n1, m1 := amounts(from)
-	n2, m2 := amounts(to)
-	for k := range n1 {
-		if n2[k] < n1[k] || m2[k] < m1[k] {
+	before, after := ceilings(from), ceilings(to)
+	for k, old := range before {
+		if now := after[k]; now.nominal < old.nominal || now.most < old.most {
 			return true
 		}
 	}
 	return false
+}
+
+// ceiling is the nominal quota of a resource in a flavor, and the most that a queue can hold of it with its borrowing limit.
+type ceiling struct{ nominal, most int64 }
+
+// ceilings returns the ceilings of a queue by flavor and resource.
+func ceilings(s *kueue.ClusterQueueSpec) map[quota.Key]ceiling {
+	out := map[quota.Key]ceiling{}
+	for _, g := range s.ResourceGroups {
+		for _, f := range g.Flavors {
+			for _, r := range f.Resources {
+				name := string(r.Name)
+				c := ceiling{quota.AmountOf(name, r.NominalQuota), quota.Unlimited}
+				if s.CohortName == "" {
+					c.most = c.nominal
+				} else if r.BorrowingLimit != nil {
+					c.most = quota.AmountOf(name, *r.BorrowingLimit)
+					if c.nominal != quota.Unlimited && c.most < quota.Unlimited-c.nominal {
+						c.most += c.nominal
+					}
+				}
+				out[quota.Key{Flavor: string(f.Name), Resource: name}] = c
+			}
+		}
+	}
+	return out
 }

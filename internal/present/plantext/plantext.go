@@ -2,6 +2,7 @@
 package plantext
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -200,50 +201,17 @@ func limitedTo(lines []string, more string) []string {
 
 // Remarks returns what to know beside the changes.
 func Remarks(p *plan.Plan) []string {
-	var removed, troubles, renamed []string
-	for _, r := range p.Removed {
-		text := fmt.Sprintf("DELETES team %s and its namespace %s with everything in it", r.Team, r.Namespace)
-		if r.Workloads != nil {
-			text += ": " + words.Count(*r.Workloads, "workload", "workloads")
-		}
-		removed = append(removed, text)
-	}
-	if n := len(removed); n > shown+3 {
-		removed = append([]string{fmt.Sprintf("DELETES %d teams and their namespaces with everything in them", n)}, removed...)
-	}
+	var troubles, renamed []string
 	for _, t := range p.Troubles {
 		troubles = append(troubles, Trouble(t))
 	}
 	for _, r := range p.Renamed {
 		renamed = append(renamed, fmt.Sprintf("%s looks like %s under another name: a team cannot be renamed, %s is a new team with a namespace of its own", r.To, r.From, r.To))
 	}
-	out := slices.Concat(limited(removed), limited(troubles), limited(renamed))
-	for _, k := range []struct {
-		names     []string
-		one, many string
-	}{{p.Kept, "team", "teams"}, {p.KeptClasses, "priority class", "priority classes"}} {
-		if n := len(k.names); n > 0 {
-			out = append(out, fmt.Sprintf("%s not in the file %s: %s (--prune removes %s)", words.Count(n, k.one, k.many), words.Verb(n, "stays", "stay"), strings.Join(limited(k.names), ", "), words.Verb(n, "it", "them")))
-		}
-	}
-	var findings []string
-	found := visible(p)
-	if len(found) > shown+3 {
-		found = slices.SortedStableFunc(slices.Values(found), func(a, b policy.Finding) int { return a.Level.Compare(b.Level) })
-	}
-	times := map[string]int{}
-	for _, f := range found {
-		text := fmt.Sprintf("%s %s: %s", f.Code, strings.ToLower(string(f.Level)), f.Message)
-		if times[text]++; times[text] == 1 {
-			findings = append(findings, text)
-		}
-	}
-	for i, text := range findings {
-		if n := times[text]; n > 1 {
-			findings[i] += fmt.Sprintf(" (%d times)", n)
-		}
-	}
-	out = append(out, limited(findings)...)
+	out := slices.Concat(limited(removed(p)), limited(troubles), limited(renamed))
+	out = append(out, kept(p.Kept, "team", "teams")...)
+	out = append(out, kept(p.KeptClasses, "priority class", "priority classes")...)
+	out = append(out, limited(findings(p))...)
 	out = append(out, owned(p)...)
 	for _, field := range p.NotCompared {
 		why := "the configuration of Kueue could not be read"
@@ -261,6 +229,53 @@ func Remarks(p *plan.Plan) []string {
 		}
 	}
 	return out
+}
+
+// removed returns the teams whose namespaces are deleted; many of them begin with their number.
+func removed(p *plan.Plan) []string {
+	var out []string
+	if n := len(p.Removed); n > shown+3 {
+		out = append(out, fmt.Sprintf("DELETES %d teams and their namespaces with everything in them", n))
+	}
+	for _, r := range p.Removed {
+		text := fmt.Sprintf("DELETES team %s and its namespace %s with everything in it", r.Team, r.Namespace)
+		if r.Workloads != nil {
+			text += ": " + words.Count(*r.Workloads, "workload", "workloads")
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// kept returns the line about names that the cluster has and the file does not; none without names.
+func kept(names []string, one, many string) []string {
+	n := len(names)
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s not in the file %s: %s (--prune removes %s)", words.Count(n, one, many), words.Verb(n, "stays", "stay"), strings.Join(limited(names), ", "), words.Verb(n, "it", "them"))}
+}
+
+// findings returns the findings as lines, each once with how often it occurs. If not all are shown, the worst come first.
+func findings(p *plan.Plan) []string {
+	found := visible(p)
+	if len(found) > shown+3 {
+		found = slices.SortedStableFunc(slices.Values(found), func(a, b policy.Finding) int { return a.Level.Compare(b.Level) })
+	}
+	var lines []string
+	times := map[string]int{}
+	for _, f := range found {
+		text := fmt.Sprintf("%s %s: %s", f.Code, strings.ToLower(string(f.Level)), f.Message)
+		if times[text]++; times[text] == 1 {
+			lines = append(lines, text)
+		}
+	}
+	for i, text := range lines {
+		if n := times[text]; n > 1 {
+			lines[i] += fmt.Sprintf(" (%d times)", n)
+		}
+	}
+	return lines
 }
 
 // visible returns the findings but those that the simulation reports as problems.
@@ -346,10 +361,7 @@ func Trouble(t service.Trouble) string {
 }
 
 func recovery(t service.Trouble) string {
-	name := t.Team
-	if name == "" {
-		name = service.PolicyName
-	}
+	name := cmp.Or(t.Team, service.PolicyName)
 	switch t.Recovery {
 	case service.Wait:
 		return "SageMaker is still making the change"

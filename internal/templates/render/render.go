@@ -147,6 +147,20 @@ func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, objects []map[s
 	if len(r.Faults) > 0 {
 		return errs.Wrap(manifest.Broken("the finished objects", r.Faults...), "invalid values").WithCode(errs.Usage)
 	}
+	noteUnreplaced(t, s, objects, allowed)
+	faults := &validate.Faults{}
+	job := faults.CheckAll(s, objects)
+	if err := faults.Err(); err != nil || job == nil {
+		return err
+	}
+	validate.NoteCounts(s, job)
+	validate.NoteTypes(s, job)
+	validate.NoteImages(s, job)
+	return nil
+}
+
+// noteUnreplaced notes the placeholders that stay in texts of programs.
+func noteUnreplaced(t *parse.Template, s *resolve.Plan, objects []map[string]any, allowed []unset) {
 	for _, u := range allowed {
 		s.Notef("$%s in %s is not replaced: the parameter has no value", u.name, u.path)
 	}
@@ -165,15 +179,6 @@ func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, objects []map[s
 			s.Notef("%s", note)
 		}
 	}
-	faults := &validate.Faults{}
-	job := faults.CheckAll(s, objects)
-	if err := faults.Err(); err != nil || job == nil {
-		return err
-	}
-	validate.NoteCounts(s, job)
-	validate.NoteTypes(s, job)
-	validate.NoteImages(s, job)
-	return nil
 }
 
 func result(s *resolve.Plan, objects []map[string]any, job int) Result {
