@@ -96,9 +96,6 @@ func Summary(found []audit.Finding) string {
 			lost += f.Jobs
 		}
 	}
-	if n[audit.Starved] == 0 && n[audit.NeverRuns] == 0 && lost == 0 {
-		return "no team is waiting for quota"
-	}
 	text := "no team waits for quota"
 	if n[audit.Starved] > 0 {
 		text = words.Count(n[audit.Starved], "team waits", "teams wait") + " for quota"
