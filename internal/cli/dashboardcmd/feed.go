@@ -65,7 +65,7 @@ type feed struct {
 	startsAt time.Time
 }
 
-// measure tells how busy the accelerators of jobs are.
+// measure returns how busy the accelerators of jobs are.
 type measure func(ctx context.Context, c *factory.Cluster, namespace string, jobs []state.Job) (map[deviceuse.Key]deviceuse.Use, []state.Missing, error)
 
 // measureEvery is how often measure is called.
@@ -220,7 +220,7 @@ func (f *feed) update(r *reading, change func()) {
 	f.wake()
 }
 
-// wake tells waiters about a change. It is called with the lock held.
+// wake notifies waiters of a change. It is called with the lock held.
 func (f *feed) wake() {
 	close(f.changed)
 	f.changed = make(chan struct{})

@@ -46,7 +46,7 @@ type sorting struct {
 // returned is the message after a command has run.
 type returned struct{ err error }
 
-// source tells what is known now; changed reports a difference from the last call.
+// source returns what is known now; changed reports a difference from the last call.
 type source interface {
 	take(now time.Time) (s *dashboardview.Snapshot, changed bool)
 }

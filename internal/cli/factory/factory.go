@@ -64,7 +64,7 @@ const (
 // outputVersions returns the versions of the documents that this program prints, the newest last.
 func outputVersions() []string { return []string{"v1"} }
 
-// Interrupted returns the error of a command that Ctrl-C ended. why says what goes on, or is "".
+// Interrupted returns the error of a command that Ctrl-C ended. why says what continues, or is "".
 func Interrupted(why string) *errs.Error {
 	return (&errs.Error{What: "interrupted", Why: why, Code: errs.Interrupted}).WithCause(context.Canceled)
 }
@@ -115,12 +115,13 @@ type Factory struct {
 		format output.Format
 		err    error
 	}
-	// completing: TAB was pressed, which must not make anything.
+	// completing reports that TAB was pressed: the run creates nothing.
 	completing bool
 
-	// Requests of all clients of the run, which several goroutines make, print notices, each once.
+	// printing guards stderr, and printed has the notices of requests that were printed: several goroutines send requests, and
+	// each notice is printed once.
 	printing sync.Mutex
-	said     sync.Map
+	printed  sync.Map
 }
 
 // Cluster is the cluster a command works on.
@@ -133,7 +134,7 @@ type Cluster struct {
 	SettingsNamespace string
 	// Sandbox is the sandbox's name, or empty for a live cluster.
 	Sandbox string
-	// Snapshot is the snapshot that stands for the cluster, or nil.
+	// Snapshot is the snapshot that is used in place of a cluster, or nil.
 	Snapshot *snapshot.Snapshot
 	// Now is the cluster's clock: the sandbox's may be ahead of the wall clock, a
 	// snapshot's stands at the time it was taken.
@@ -389,13 +390,13 @@ func (f *Factory) clientOptions() kube.Options {
 
 // once prints a notice of a request, unless it was printed before.
 func (f *Factory) once(text string) {
-	if _, said := f.said.LoadOrStore(text, true); said {
+	if _, printed := f.printed.LoadOrStore(text, true); printed {
 		return
 	}
 	f.Notef("%s", text)
 }
 
-// delayText tells what a request waits for.
+// delayText says what a request waits for.
 func delayText(d kube.Delay) string {
 	switch d.Stage {
 	case kube.Credentials:

@@ -68,7 +68,7 @@ func OptionalMoment(fs *pflag.FlagSet, value **Moment, name, usage string) {
 	}}, name, usage)
 }
 
-// optional is the value of a flag that tells "not given" from every value.
+// optional is the value of a flag for which "not given" differs from every value.
 type optional[T int | bool | time.Duration | Moment] struct {
 	value **T
 	read  func(string) (T, error)

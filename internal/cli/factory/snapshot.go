@@ -105,7 +105,7 @@ func (f *Factory) tooOld(s *snapshot.Snapshot) error {
 		WithFact("taken", s.Info.Taken.Format(time.RFC3339)).Suggest(errs.Run("save-snapshot", s.Path).WithNote("on the cluster: saves it again"))
 }
 
-// describeSnapshot says what stands for the cluster, and how old it is.
+// describeSnapshot says which snapshot is used in place of a cluster, and how old it is.
 func describeSnapshot(s *snapshot.Snapshot, now time.Time, clockGiven bool) string {
 	at := s.Info.Taken.Format(time.RFC3339)
 	switch {

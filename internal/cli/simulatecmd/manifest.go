@@ -19,7 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// inFile returns the error of a manifest without the options of start-job that would mend it.
+// inFile returns the error of a manifest without the flags of start-job that would fix it.
 func inFile(err error, path string) error {
 	var e *errs.Error
 	if errors.As(err, &e) {

@@ -117,7 +117,7 @@ func (s *Source) set(v *values.Values) (err error) {
 
 const hyperPodTemplate = "hyperpod-pytorch"
 
-// kindTemplates are the templates that --job-kind stands for, by v2's names.
+// kindTemplates are the templates that --job-kind chooses, by v2's names.
 var kindTemplates = [][2]string{
 	{"kubeflow/PyTorchJob", "pytorch"},
 	{"kubeflow/MPIJob", "mpi"},

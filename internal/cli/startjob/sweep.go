@@ -102,7 +102,7 @@ type swept struct {
 	point sweep.Point
 	// findings are what the admission check reports of the lookups for the job.
 	findings []check.Step
-	// sum tells jobs apart that were made from other definitions.
+	// sum distinguishes jobs that were made from other definitions.
 	sum string
 }
 

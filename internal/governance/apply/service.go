@@ -16,7 +16,7 @@ type Service interface {
 	Describe(ctx context.Context, kind, id string) (*service.Resource, error)
 	// Find returns a resource by its name; nil: it does not exist.
 	Find(ctx context.Context, kind, name string) (*service.Resource, error)
-	// Outcome tells what an error of Change means.
+	// Outcome returns what an error of Change means.
 	Outcome(err error) Outcome
 }
 

@@ -28,7 +28,7 @@ const (
 	NotModelled = "NotModelled"
 )
 
-// Details tell apart causes that share one reason of Kueue.
+// Details distinguish causes that share one reason of Kueue.
 const (
 	LocalQueueMissing    = "LocalQueueMissing"
 	ClusterQueueMissing  = "ClusterQueueMissing"

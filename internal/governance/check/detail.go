@@ -12,7 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// detail tells apart causes that share one reason of Kueue. It looks at the objects, not
+// detail distinguishes causes that share one reason of Kueue. It looks at the objects, not
 // at Kueue's message.
 func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) string {
 	lq := c.In.LocalQueue(wl.Namespace, string(wl.Spec.QueueName))

@@ -201,12 +201,12 @@ type Step struct {
 	Check   string // Kind, Queue, PriorityClass, Group, Rights, Server, or Pods: what the pods need
 	Status  Status
 	Message string `json:",omitempty"`
-	// Try is what to type to mend it; Advice is what to do where no command does it.
+	// Try is what to type to fix it; Advice is what to do where no command fixes it.
 	Try    string `json:",omitempty"`
 	Advice string `json:",omitempty"`
 
 	// Code says what was found, Name is the queue, class or ClusterQueue, Fault why a
-	// ClusterQueue is invalid, Fix which change mends it. Steps of callers have words
+	// ClusterQueue is invalid, and Fix the change that fixes it. Steps of callers have words
 	// instead.
 	Code  string `json:"-"`
 	Name  string `json:"-"`
@@ -261,7 +261,7 @@ type Quota struct {
 	// Resources lists, for each requested resource, the flavors that could provide it.
 	Resources []Line     `json:",omitempty"`
 	Borrowed  []Borrowed `json:",omitempty"`
-	// Reclaim tells who can reclaim what the job borrows, nil when it borrows nothing.
+	// Reclaim is who can reclaim what the job borrows, nil when it borrows nothing.
 	Reclaim *Reclaim `json:"TakeBack,omitempty"`
 	// Preempts are the jobs that the job would preempt: the first of PreemptsTotal.
 	Preempts      []Preemption `json:",omitempty"`

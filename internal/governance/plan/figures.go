@@ -27,7 +27,7 @@ func nominal(q *kueue.ClusterQueue) quota.Usage {
 	return out
 }
 
-// accelerators tells the flavors with quota of an accelerator.
+// accelerators returns the flavors with quota of an accelerator.
 func accelerators(u quota.Usage) map[string]bool {
 	out := map[string]bool{}
 	for k, n := range u {

@@ -69,7 +69,7 @@ var settings = map[string]string{
 	"stop":              "stop policy: None, Hold or HoldAndDrain",
 }
 
-// clusterTeam is what stands for the whole cluster in --set.
+// clusterTeam names the whole cluster in --set.
 const clusterTeam = "cluster"
 
 // A resource and a flavor may hold dots, a team hardly.

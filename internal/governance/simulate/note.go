@@ -80,7 +80,7 @@ type PodLoss struct {
 	Pods int
 }
 
-// evictionNotes tell that jobs hold quota which they are losing.
+// evictionNotes returns notes about jobs that hold quota which they are losing.
 func (r *result) evictionNotes() []Note {
 	n := Note{Code: EvictionsInProgress}
 	for _, k := range r.evicting {

@@ -107,7 +107,7 @@ func (a *applied) applyObjects(c Change) error {
 	return nil
 }
 
-// place tells objects apart: two with the same kind and name have the same one.
+// place identifies an object: two with the same kind and name have the same one.
 type place struct {
 	kind reflect.Type
 	key  client.ObjectKey

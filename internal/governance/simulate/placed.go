@@ -34,7 +34,7 @@ func podLabelOf(p *corev1.Pod) (name string, longer bool) {
 	return cmp.Or(name, by.Name, p.Name), longer
 }
 
-// podJobs tells the job ("namespace/name") of each pod: one with a workload where
+// podJobs finds the job ("namespace/name") of each pod: one with a workload where
 // there is one.
 type podJobs map[string]bool
 

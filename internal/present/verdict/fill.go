@@ -1,7 +1,7 @@
 // Package verdict puts the verdict of the admission check (package check) into words:
 // the sentences of its JSON document and its text page. It is the only place where the
 // codes and values of packages check, lint, remedy and fit become sentences, commands
-// and options.
+// and flags.
 package verdict
 
 import (

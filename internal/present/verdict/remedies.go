@@ -30,7 +30,7 @@ func ruleText(r remedy.Rule) string {
 	return r.Policy + ": " + r.Value
 }
 
-// option returns a remedy as options of start-job, "" where none make it.
+// option returns a remedy as flags of start-job, "" where none make it.
 func option(r *remedy.Remedy, namespace string) string {
 	switch {
 	case r.Code == remedy.HigherPriority:
@@ -183,7 +183,7 @@ func changeText(v *check.Verdict, r *remedy.Remedy) string {
 	return text
 }
 
-// change returns what a remedy changes: an option for a job that does not exist yet.
+// change returns what a remedy changes: a flag for a job that does not exist yet.
 func change(v *check.Verdict, r *remedy.Remedy) string {
 	switch {
 	case v.Existing == nil && r.Flag != "":

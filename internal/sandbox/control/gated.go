@@ -9,7 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
 
-// Kinds without a suspend field: Kueue holds their pods back with a scheduling gate. A
+// Kinds without a suspend field: a scheduling gate keeps their pods from starting until Kueue admits them. A
 // Pod's workload is its own or its group's, a StatefulSet's holds all its pods, and a Deployment has
 // none: each of its pods is a job.
 
@@ -22,8 +22,8 @@ func acts(j job) bool {
 	return len(j.kind.SuspendPath) > 0 || j.governed()
 }
 
-// takeBack takes away what the pods of a kind without a suspend field have. A running pod,
-// or one of a group, cannot be held: Kueue deletes it.
+// takeBack makes the pods of a kind without a suspend field wait again. Kueue deletes a running pod, and one of a group,
+// because these cannot wait.
 func (s *sim) takeBack(j job, why string) job {
 	if j.held {
 		return j
