@@ -375,6 +375,53 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// A file whose beginning is damaged is reported, and the recorder leaves it there: the rest may be repaired.
+func TestDamageAtTheStart(t *testing.T) {
+	for at := range 2 {
+		dir, world := t.TempDir(), newWorld(5, 10)
+		w := open(t, dir, Options{})
+		for n := range 3 {
+			appendTo(t, w, world.step(start.Add(time.Duration(n)*time.Minute), time.Minute))
+		}
+		path := w.path
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.SplitAfter(string(data), "\n")
+		lines[at] = "0" + lines[at]
+		damaged := strings.Join(lines, "")
+		if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var unread *DamagedError
+		if _, err := Read(dir, start, start.Add(time.Hour)); !errors.As(err, &unread) || len(unread.Segments) != 1 {
+			t.Errorf("line %d: %v", at, err)
+		}
+		if _, err := Last(dir); !errors.As(err, &unread) {
+			t.Errorf("line %d: %v", at, err)
+		}
+		w = open(t, dir, Options{})
+		appendTo(t, w, world.step(start.Add(10*time.Minute), time.Minute))
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		list, err := segments(dir)
+		if err != nil || len(list) != 2 {
+			t.Fatal(list, err)
+		}
+		if _, now, err := list[0].read(dir); err != nil || string(now) != damaged { // it may be packed by now
+			t.Errorf("line %d: the damaged file changed: %v", at, err)
+		}
+		if d, err := Read(dir, start, start.Add(time.Hour)); err != nil || d.Samples != 1 || len(d.Damaged) != 1 {
+			t.Errorf("line %d: %+v, %v", at, d, err)
+		}
+	}
+}
+
 // TestSize: a month of 2,000 jobs at a time, with one-minute samples, is below 20 MB. The test takes two days of it;
 // HYPERPOD_DAYS sets another number, and HYPERPOD_STORE a folder that keeps the store.
 func TestSize(t *testing.T) {

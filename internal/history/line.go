@@ -178,6 +178,8 @@ type segment struct {
 	// good is how much of the file could be read; whole reports all of it.
 	good  int
 	whole bool
+	// damaged reports a file that has samples of which none can be read.
+	damaged bool
 }
 
 // parse reads a segment up to the first damaged line. A segment without a readable header has Format 0.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/parallel"
@@ -12,6 +13,15 @@ import (
 
 // ErrEmpty is the error of a folder without samples.
 var ErrEmpty = errors.New("the store has no samples")
+
+// DamagedError is the error of a store whose samples cannot be read. Segments are the names of the files without their
+// extension.
+type DamagedError struct{ Segments []string }
+
+// Error implements error.
+func (e *DamagedError) Error() string {
+	return "no sample can be read: damaged: " + strings.Join(e.Segments, ", ")
+}
 
 // Read returns what a store knows from one time to another; jobs also have the phase that began before. It does
 // not disturb a recorder that writes meanwhile.
@@ -31,6 +41,7 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 		}
 	}
 	m := newMerger(from, to)
+	var unread []string
 	err = parallel.InOrder(wanted, func(s stored) (segment, error) {
 		path, data, err := s.read(dir)
 		if errors.Is(err, fs.ErrNotExist) { // its time to be kept has passed
@@ -39,8 +50,13 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 		if err != nil {
 			return segment{}, err
 		}
-		return parse(path, data)
+		p, err := parse(path, data)
+		p.damaged = len(p.lines) == 0 && !torn(data)
+		return p, err
 	}, func(i int, s segment) {
+		if s.damaged {
+			unread = append(unread, wanted[i].name)
+		}
 		if (s.Format == 0 || !s.whole) && i < len(wanted)-1 {
 			m.out.Damaged = append(m.out.Damaged, wanted[i].name)
 		}
@@ -51,6 +67,9 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if m.out.Samples == 0 && len(unread) > 0 {
+		return nil, &DamagedError{unread}
 	}
 	if m.out.Samples == 0 {
 		return nil, ErrEmpty
@@ -64,6 +83,7 @@ func Last(dir string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
+	var unread []string
 	for i := len(list) - 1; i >= 0; i-- {
 		path, data, err := list[i].read(dir)
 		if err != nil {
@@ -76,6 +96,12 @@ func Last(dir string) (time.Time, error) {
 		if n := len(s.lines); n > 0 {
 			return unix(s.lines[n-1].Time), nil
 		}
+		if !torn(data) {
+			unread = append(unread, list[i].name)
+		}
+	}
+	if len(unread) > 0 {
+		return time.Time{}, &DamagedError{unread}
 	}
 	return time.Time{}, ErrEmpty
 }

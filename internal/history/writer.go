@@ -136,7 +136,7 @@ func (w *Writer) resume() error {
 			return err
 		}
 		if seg.Format == 0 || len(seg.lines) == 0 {
-			if s.plain && !s.packed && i == len(list)-1 { // a crash while it was created
+			if s.plain && !s.packed && i == len(list)-1 && torn(data) { // a crash while it was created
 				if err := os.Remove(path); err != nil {
 					return err
 				}
@@ -156,6 +156,13 @@ func (w *Writer) resume() error {
 		return nil
 	}
 	return nil
+}
+
+// torn reports a segment that has no more than its header and a part of its first sample. One with more that cannot be
+// read is damaged, and stays.
+func torn(data []byte) bool {
+	_, rest, header := bytes.Cut(data, []byte("\n"))
+	return !header || !bytes.Contains(rest, []byte("\n"))
 }
 
 // goOn continues the segment of a recorder that ended. One that is damaged in the middle stays as it is.

@@ -65,7 +65,7 @@ func (f *cluster) requests() string {
 
 func named(names ...string) string {
 	for i, n := range names {
-		names[i] = fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"kueue.x-k8s.io/queue-name":"q"}}}`, n)
+		names[i] = fmt.Sprintf(`{"metadata":{"name":%q,"uid":%[1]q,"labels":{"kueue.x-k8s.io/queue-name":"q"}}}`, n)
 	}
 	return strings.Join(names, ",")
 }
@@ -105,7 +105,7 @@ func everything() map[string]string {
 		"/api/v1/namespaces": `{"metadata":{"name":"team","labels":{"sagemaker.amazonaws.com/sagemaker-managed-queue":"true","sagemaker.amazonaws.com/quota-allocation-id":"ml"}},"status":{"phase":"Active"}}`,
 		"/api/v1/nodes": `{"metadata":{"name":"n","labels":{"node.kubernetes.io/instance-type":"ml.p5.48xlarge"}},"spec":{"unschedulable":true,"taints":[{"key":"k","effect":"NoSchedule"}]},
 			"status":{"allocatable":{"cpu":"191450m","memory":"2062607Mi","nvidia.com/gpu":"8"},"capacity":{"cpu":"192"},"conditions":[{"type":"Ready","status":"True"}]}}`,
-		"/api/v1/pods": `{"metadata":{"name":"p"},"spec":{"nodeName":"n","schedulingGates":[{"name":"g"}],"priorityClassName":"pc","containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]},
+		"/api/v1/pods": `{"metadata":{"name":"p","uid":"p"},"spec":{"nodeName":"n","schedulingGates":[{"name":"g"}],"priorityClassName":"pc","containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]},
 			"status":{"phase":"Running","startTime":"2026-11-20T10:00:00Z","conditions":[{"type":"Ready","status":"True"}],
 			"initContainerStatuses":[{"name":"i","restartCount":1,"state":{"terminated":{"reason":"Completed","exitCode":0,"finishedAt":"2026-11-20T10:00:00Z"}}}],
 			"containerStatuses":[{"name":"c","ready":true,"restartCount":2,"state":{"waiting":{"reason":"CrashLoopBackOff","message":"back-off"}},"lastState":{"terminated":{"reason":"OOMKilled","exitCode":137}}}]}}`,
