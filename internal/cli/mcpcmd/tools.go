@@ -155,12 +155,12 @@ func Flags() map[string][]string {
 	for _, c := range commands() {
 		list := append([]string{c.line}, c.preview...)
 		for _, a := range c.args {
-			switch {
-			case a.flag == "" || a.flag == stdin:
-			case a.unit != "":
-				list = append(list, "duration --"+a.flag)
-			default:
-				list = append(list, a.kind+" --"+a.flag)
+			kind := a.kind
+			if a.unit != "" { // a number that the flag takes with its unit
+				kind = "string"
+			}
+			if a.flag != "" && a.flag != stdin {
+				list = append(list, kind+" --"+a.flag)
 			}
 		}
 		out[c.name] = list
