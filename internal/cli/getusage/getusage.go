@@ -39,14 +39,17 @@ type Options struct {
 	Team          string
 	AllNamespaces bool
 	By            string // job or day
-	// Since is how far to look back.
-	Since *time.Duration
+	// Since is where the period begins.
+	Since *factory.Moment
 	// Directory is the folder of a recorder's store, "" for that of the cluster.
 	Directory string
 }
 
-// week is the time to look back without --since.
-const week = 7 * 24 * time.Hour
+// The time to look back without --since, and the longest.
+const (
+	week    = 7 * 24 * time.Hour
+	longest = 366 * 24 * time.Hour
+)
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -75,7 +78,7 @@ Notes say how far back each source goes.`,
 	fs.StringVar(&o.Team, "team", "", "only jobs of this team")
 	o.Factory.CompleteFlag(cmd, "team", findteam.Complete)
 	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "jobs in all namespaces that you have permission to read")
-	factory.OptionalAge(fs, &o.Since, "since", "how far to look back, for example 30d (default 7d)")
+	factory.OptionalMoment(fs, &o.Since, "since", "start of the period: how long ago, or a date in UTC, for example 30d or 2026-01-31 (default 7d)")
 	fs.StringVar(&o.Directory, "directory", "", "folder of a recorder's store (default: that of the cluster in the state folder)")
 	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: job|day", Words: []string{"job", "day"}})
 	return cmd
@@ -83,17 +86,30 @@ Notes say how far back each source goes.`,
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
+	if o.Since != nil && o.Since.Time.IsZero() { // only the clock of the cluster shows whether a date has passed
+		if _, err := o.from(time.Time{}.Add(2 * longest)); err != nil {
+			return err
+		}
+	}
 	switch {
-	case o.Since != nil && *o.Since <= 0:
-		return errs.Usagef("invalid --since: must be above 0").Suggest(errs.Option("--since", "7d"))
-	case o.Since != nil && *o.Since > 366*24*time.Hour:
-		return errs.Usagef("invalid --since: must be at most 366d").Suggest(errs.Option("--since", "30d"))
 	case o.Team != "" && o.Factory.Global.Namespace != "":
 		return factory.Excludes("team", "namespace")
 	case o.AllNamespaces && o.Factory.Global.Namespace != "":
 		return errs.Usagef("-A cannot be used with --namespace").WithAdvice("remove one of them")
 	}
 	return o.Factory.CheckMine(o.Mine)
+}
+
+// from returns the start of the period.
+func (o *Options) from(now time.Time) (time.Time, error) {
+	if o.Since == nil {
+		return now.Add(-week), nil
+	}
+	from := o.Since.At(now)
+	if !from.Before(now) || now.Sub(from) > longest {
+		return from, errs.Usagef("invalid --since: must be before now and at most 366d ago").Suggest(errs.Option("--since", "30d"))
+	}
+	return from, nil
 }
 
 // Run sums up and prints.
@@ -103,17 +119,17 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	from, err := o.from(c.Now())
+	if err != nil {
+		return err
+	}
 	st, namespace, events, hidden, err := o.read(ctx, c)
 	if err != nil {
 		return err
 	}
 	now := c.Now()
-	since := week
-	if o.Since != nil {
-		since = *o.Since
-	}
 	list, oldest := o.jobs(st, events, now)
-	samples, err := o.samples(c, now.Add(-since), now)
+	samples, err := o.samples(c, from, now)
 	if err != nil {
 		return err
 	}
@@ -127,7 +143,7 @@ func Run(ctx context.Context, o *Options) error {
 			return (namespace == "" || j.Namespace == namespace) && (!o.Mine || j.Owner == f.User()) && (o.Team == "" || j.Team == o.Team)
 		})
 	}
-	d := usage.Build(list, now.Add(-since), now)
+	d := usage.Build(list, from, now)
 	d.From, d.To = d.From.Truncate(time.Second), d.To.Truncate(time.Second) // not now: a job of this second counts
 	if samples != nil {
 		first, last := samples.First.UTC(), samples.Last.UTC()
