@@ -181,9 +181,13 @@ func explainNotServed(r kinds.Resource, e *errs.Error) *errs.Error {
 	return e
 }
 
-// forbidden explains a 403: a missing permission, or a rejection by a policy, a
+// forbidden explains a 403: a missing permission, a namespace that is being deleted, or a rejection by a policy, a
 // webhook or a quota.
 func forbidden(k call, se *StatusError, e *errs.Error) *errs.Error {
+	if strings.HasSuffix(se.Message, "because it is being terminated") { // the words of the admission plugin NamespaceLifecycle
+		e.Why = "the namespace is being deleted"
+		return e.WithFact("message", oneLine(se.Message)).WithAdvice("use another namespace, or wait until the deletion ends and create the namespace again")
+	}
 	if se.Reason != "" && !strings.Contains(se.Message, " cannot ") {
 		e.Why = "rejected by a policy of the cluster"
 		return e.WithFact("message", oneLine(se.Message))

@@ -37,6 +37,8 @@ func TestErrorTexts(t *testing.T) {
 		{"403 of a proxy", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, get, IsForbidden, errs.Denied, []string{"permission to get"}},
 		{"403 of a policy", refuse(403, "Forbidden", "ValidatingAdmissionPolicy 'p' denied request: The label\n 'queue' is missing"), create, IsForbidden, errs.Failure,
 			[]string{"rejected by a policy of the cluster", "message:  ValidatingAdmissionPolicy 'p' denied request: The label 'queue' is missing"}},
+		{"403 of a namespace that ends", refuse(403, "Forbidden", "pytorchjobs.kubeflow.org \"train\" is forbidden: unable to create new content in namespace team because it is being terminated"), create, IsForbidden, errs.Failure,
+			[]string{"the namespace is being deleted", "advice:"}},
 		{"404 of an object", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(404)
 			fmt.Fprint(w, `{"kind":"Status","reason":"NotFound","message":"x","code":404,"details":{"name":"train","group":"kubeflow.org","kind":"pytorchjobs"}}`)
