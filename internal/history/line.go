@@ -178,7 +178,7 @@ type segment struct {
 	// good is how much of the file could be read; whole reports all of it.
 	good  int
 	whole bool
-	// damaged reports a file that has samples of which none can be read.
+	// damaged reports a file whose samples cannot be read.
 	damaged bool
 }
 

@@ -273,7 +273,7 @@ func TableOf(list []state.Job, statuses []jobs.Status, now time.Time, namespaces
 	return table(rows, now, namespaces)
 }
 
-// table returns the table with the choices of the options. scope is where the jobs were looked for.
+// table returns the table with the choices of the options. scope names where the jobs are.
 func (o *Options) table(rows []row, now time.Time, scope string) output.Table {
 	t := table(rows, now, o.AllNamespaces)
 	if o.Sweep != "" {
