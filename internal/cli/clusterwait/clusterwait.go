@@ -28,6 +28,9 @@ type Flags struct {
 // pace is how often a cluster is described.
 const pace = 15 * time.Second
 
+// unseen is how many descriptions in a row may not find a cluster that was just created: SageMaker is eventually consistent.
+const unseen = 4
+
 // Add defines the flags; until is what --wait waits for.
 func (w *Flags) Add(cmd *cobra.Command, until string) {
 	cmd.Flags().BoolVar(&w.Wait, "wait", false, "wait until "+until+", and report the progress")
@@ -44,7 +47,7 @@ func (w Flags) Validate() error {
 
 // InService waits until the cluster and all its groups are in service with their target numbers of instances.
 func (w Flags) InService(ctx context.Context, f *factory.Factory, client *aws.Client, name string) error {
-	return w.until(ctx, f, client, name, func(c clusters.Cluster) (bool, error) {
+	return w.until(ctx, f, client, name, unseen, func(c clusters.Cluster) (bool, error) {
 		done, failed := clusters.Settled(c)
 		if failed == "" {
 			return done, nil
@@ -56,7 +59,7 @@ func (w Flags) InService(ctx context.Context, f *factory.Factory, client *aws.Cl
 
 // Deleted waits until the cluster is gone.
 func (w Flags) Deleted(ctx context.Context, f *factory.Factory, client *aws.Client, name string) error {
-	err := w.until(ctx, f, client, name, func(c clusters.Cluster) (bool, error) {
+	err := w.until(ctx, f, client, name, 0, func(c clusters.Cluster) (bool, error) {
 		if c.Status != clusters.Failed {
 			return false, nil
 		}
@@ -68,7 +71,8 @@ func (w Flags) Deleted(ctx context.Context, f *factory.Factory, client *aws.Clie
 	return err
 }
 
-func (w Flags) until(parent context.Context, f *factory.Factory, client *aws.Client, name string, done func(clusters.Cluster) (bool, error)) error {
+// until waits until done. Before the first description that finds the cluster, patience of them may not find it.
+func (w Flags) until(parent context.Context, f *factory.Factory, client *aws.Client, name string, patience int, done func(clusters.Cluster) (bool, error)) error {
 	deadline := f.Deadline(w.Timeout)
 	ctx, cancel := deadline.Bound(parent)
 	defer cancel()
@@ -84,16 +88,20 @@ func (w Flags) until(parent context.Context, f *factory.Factory, client *aws.Cli
 		switch {
 		case ctx.Err() != nil:
 			return w.ended(parent, ctx, name, last)
+		case aws.IsNotFound(err) && patience > 0:
+			patience--
 		case err != nil:
 			return err
-		}
-		ok, err := done(c)
-		if text := clustertext.Progress(c); text != last {
-			last = text
-			f.Notef("%s", text)
-		}
-		if ok || err != nil {
-			return err
+		default:
+			patience = 0
+			ok, err := done(c)
+			if text := clustertext.Progress(c); text != last {
+				last = text
+				f.Notef("%s", text)
+			}
+			if ok || err != nil {
+				return err
+			}
 		}
 		if deadline.Once() {
 			return w.ended(parent, ctx, name, last)

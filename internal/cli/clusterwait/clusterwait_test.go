@@ -88,3 +88,21 @@ func TestTimeout(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestInServiceBeforeTheClusterIsFound: SageMaker may not find a cluster that it has just created.
+func TestInServiceBeforeTheClusterIsFound(t *testing.T) {
+	missing := fake.Fault{Operation: "DescribeCluster", Status: 400, Code: "ResourceNotFound", Message: "Cluster with name lab not found"}
+	s, client, f, _ := open(t)
+	create(t, client)
+	missing.Times = unseen
+	s.Fail(missing)
+	if err := (Flags{Tick: ticks()}).InService(t.Context(), f, client, "lab"); err != nil {
+		t.Error(err)
+	}
+	missing.Times = unseen + 1
+	s.Fail(missing)
+	err := (Flags{Tick: ticks()}).InService(t.Context(), f, client, "lab")
+	if errs.ExitOf(err) != errs.NotFound || strings.Contains(errs.Text(err, false), "did you mean") || !strings.Contains(errs.Text(err, false), "try again") {
+		t.Errorf("%v", errs.Text(err, false))
+	}
+}

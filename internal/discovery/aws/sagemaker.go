@@ -133,6 +133,9 @@ func (c *Client) explainCluster(ctx context.Context, what, action, name string, 
 	for _, s := range list {
 		names = append(names, s.Name)
 	}
+	if slices.Contains(names, name) {
+		return e.WithAdvice("try again in a moment: SageMaker lists the cluster already, or still")
+	}
 	near := errs.Near(name, names)
 	for _, n := range near {
 		e.WithFact("did you mean", n)
