@@ -38,19 +38,19 @@ func (o Objects) MarshalJSON() ([]byte, error) {
 // List returns the objects, one row each.
 func (o Objects) List() any { return []any(o) }
 
-// encodeJSON writes a document indented by one space, keys in the order of the
+// writeJSON writes a document indented by one space, keys in the order of the
 // struct, HTML characters as they are, one newline at the end. Control
 // characters and others that could deceive a terminal are escaped: for a
-// program that reads JSON nothing changes by that.
-func encodeJSON(document any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+// program that reads JSON nothing changes by that. It writes nothing of a
+// document that cannot be encoded.
+func writeJSON(to io.Writer, document any) error {
+	w := &indenter{to: to}
+	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	if err := e.Encode(withLists(document)); err != nil {
-		return nil, errs.Wrap(err, "cannot write the document as JSON")
+	if err := e.Encode(withLists(document)); err != nil && w.failed == nil {
+		return errs.Wrap(err, "cannot write the document as JSON")
 	}
-	return escapeUnsafe(b.Bytes()), nil
+	return w.failed
 }
 
 // JSONLine returns a document as one line of JSON. Like indented documents, it holds

@@ -11,9 +11,12 @@ import (
 // Measured is a document that can also be written as metrics (-o prometheus).
 type Measured interface{ Metrics() []metrics.Family }
 
-// Print writes a result to Out in a format, in one write. JSON, YAML, jsonpath and custom-columns show document. table
-// and names make the other forms when needed; if one is nil, its format is a usage error.
+// Print writes a result to Out in a format, in one write; large JSON takes several. JSON, YAML, jsonpath and custom-columns
+// show document. table and names make the other forms when needed; if one is nil, its format is a usage error.
 func Print(s *IO, f Format, document any, table func() Table, names func() []string) error {
+	if f.Name == JSON && !f.Compact {
+		return writeJSON(s.Out, document)
+	}
 	data, err := render(s, f, document, table, names)
 	if err != nil {
 		return err
@@ -53,10 +56,7 @@ func render(s *IO, f Format, document any, table func() Table, names func() []st
 	}
 	switch f.Name {
 	case JSON:
-		if f.Compact {
-			return JSONLine(document)
-		}
-		return encodeJSON(document)
+		return JSONLine(document)
 	case YAML:
 		data, err := encodeYAML(document)
 		return s.visible(data), err

@@ -55,7 +55,7 @@ func TestYAMLRoundTrip(t *testing.T) {
 
 func TestJSONRoundTrip(t *testing.T) {
 	for _, s := range scalars {
-		data, err := encodeJSON(map[string]any{s: s})
+		data, err := jsonOf(map[string]any{s: s})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,11 +86,11 @@ func TestYAMLOrder(t *testing.T) {
 }
 
 func TestObjects(t *testing.T) {
-	got, err := encodeJSON(Objects{map[string]any{"a": "<"}})
+	got, err := jsonOf(Objects{map[string]any{"a": "<"}})
 	if want := "{\n \"apiVersion\": \"v1\",\n \"kind\": \"List\",\n \"items\": [\n  {\n   \"a\": \"<\"\n  }\n ]\n}\n"; err != nil || string(got) != want {
 		t.Errorf("%v\n%s", err, got)
 	}
-	if got, err = encodeJSON(Objects(nil)); err != nil || !strings.Contains(string(got), `"items": []`) {
+	if got, err = jsonOf(Objects(nil)); err != nil || !strings.Contains(string(got), `"items": []`) {
 		t.Errorf("%v\n%s", err, got)
 	}
 	if got, err = encodeYAML(Objects{}); err != nil || len(got) != 0 {
