@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -59,9 +60,12 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	var found *prerequisite.Found
 	var refused error
 	var wg crash.Group
-	wg.Go(func() { rights = createRights(ctx, c, j.namespace, j.Objects) })
 	wg.Go(func() { found = admissioncheck.Prerequisites(ctx, c, j.namespace, objects, at) })
-	wg.Go(func() { refused = r.rehearsal(ctx, j) })
+	wg.Go(func() {
+		var accepted bool
+		accepted, refused = r.rehearsal(ctx, j)
+		rights = createRights(ctx, c, j.namespace, j.Objects, accepted)
+	})
 	wg.Wait()
 	<-r.reading.done
 	if r.reading.err != nil {
@@ -114,15 +118,15 @@ func judged(r render.Result) (object map[string]any, at int) {
 	return nil, -1
 }
 
-// rehearsal lets the API server validate the objects of a submission, without creating them. It returns why the server
-// refuses them.
-func (r *run) rehearsal(ctx context.Context, j job) error {
+// rehearsal lets the API server validate the objects of a submission, without creating them. It reports whether the server
+// would create each of them, and returns why the server refuses them.
+func (r *run) rehearsal(ctx context.Context, j job) (accepted bool, refused error) {
 	if r.cluster.Snapshot != nil {
-		return nil
+		return false, nil
 	}
 	req, err := r.request(ctx, j)
 	if err != nil {
-		return nil // createRights reports it
+		return false, nil // createRights reports it
 	}
 	req.DryRun = true
 	for i := range req.Objects { // the admission check reads them at the same time
@@ -131,13 +135,15 @@ func (r *run) rehearsal(ctx context.Context, j job) error {
 	if r.options.Replace && req.Job >= 0 {
 		found := map[string]any{}
 		if err := r.cluster.Get(ctx, req.Objects[req.Job].Resource, req.Namespace, req.Objects[req.Job].Name(), &found); err == nil {
-			return rehearse(ctx, r.cluster, req, found)
+			return false, rehearse(ctx, r.cluster, req, found)
 		}
 	}
-	if _, err = submitted(ctx, r.cluster, req); bringsRuntime(err, j.Objects, j.Job) {
-		return nil
+	done, err := submitted(ctx, r.cluster, req)
+	if bringsRuntime(err, j.Objects, j.Job) {
+		return false, nil
 	}
-	return err
+	others := func(a submit.Action) bool { return a != submit.Created }
+	return err == nil && !slices.ContainsFunc(done.Actions, others), err
 }
 
 // refusal returns the step for what a rehearsal ended with: a refusal of the API server, or that the server does not say
@@ -220,14 +226,18 @@ func bringsRuntime(err error, objects []map[string]any, job int) bool {
 	})
 }
 
-// createRights checks the permission to create each object. The step is Unknown if the server does not answer.
-func createRights(ctx context.Context, c *factory.Cluster, namespace string, objects []map[string]any) []check.Step {
+// createRights checks the permission to create each object. The server has shown it for objects that it accepted in a
+// rehearsal. The step is Unknown if the server does not answer.
+func createRights(ctx context.Context, c *factory.Cluster, namespace string, objects []map[string]any, accepted bool) []check.Step {
 	steps := make([]check.Step, len(objects))
 	var wg crash.Group
 	for i, object := range objects {
 		wg.Go(func() {
 			what := fmt.Sprintf("create %s in %s", strings.ToLower(kinds.Text(object, "kind")), namespace)
 			steps[i] = check.Step{Check: "Rights", Status: check.StatusOK, Message: "you have permission to " + what}
+			if accepted {
+				return
+			}
 			res, err := resourceOf(ctx, c, object)
 			var allowed bool
 			if err == nil {

@@ -55,7 +55,7 @@ func (r *run) mayFill(ctx context.Context, j job) error {
 	if !r.fills() {
 		return nil
 	}
-	if err := r.rehearsal(ctx, j); err != nil {
+	if _, err := r.rehearsal(ctx, j); err != nil {
 		if e := new(errs.Error); !errors.As(err, &e) || !cannotRehearse(err, e) {
 			return err // before anything is copied
 		}

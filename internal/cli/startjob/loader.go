@@ -54,7 +54,7 @@ func (r *run) checkLoader(ctx context.Context, in *inputs.Inputs, j job) []check
 			steps = append(steps, check.Step{Check: "Pods", Status: check.StatusFailed, Message: err.Error()})
 		}
 	}
-	steps = append(steps, createRights(ctx, r.cluster, j.namespace, []map[string]any{loader})...)
+	steps = append(steps, createRights(ctx, r.cluster, j.namespace, []map[string]any{loader}, false)...)
 	if allowed, err := r.cluster.CanI(ctx, "create", kinds.Pod, j.namespace, "exec"); err == nil && !allowed && r.cluster.Snapshot == nil {
 		steps = append(steps, check.Step{Check: "Rights", Status: check.StatusFailed, Message: "you have no permission to create pods/exec in " + j.namespace,
 			Advice: "--upload-pvc needs it; ask a cluster administrator for a role with that permission"})

@@ -183,8 +183,10 @@ func (r *run) examine(ctx context.Context, s *series, j *swept) (out examined) {
 	var rights []check.Step
 	var refused error
 	var wg crash.Group
-	wg.Go(func() { refused = r.rehearsal(ctx, j.job) })
-	wg.Go(func() { rights = createRights(ctx, r.cluster, j.namespace, slices.Concat(j.Objects, s.others())) })
+	wg.Go(func() { _, refused = r.rehearsal(ctx, j.job) })
+	wg.Go(func() {
+		rights = createRights(ctx, r.cluster, j.namespace, slices.Concat(j.Objects, s.others()), false)
+	})
 	wg.Go(func() {
 		out.found = admissioncheck.Prerequisites(ctx, r.cluster, j.namespace, slices.Concat(j.Objects, s.others()), j.Job)
 	})
