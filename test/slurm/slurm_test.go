@@ -8,6 +8,7 @@ import (
 
 // TestCluster holds the judge itself: it runs a job on two nodes.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	if why := Missing(); why != "" {
 		t.Skip(why)
 	}
@@ -30,6 +31,7 @@ func TestCluster(t *testing.T) {
 
 // TestAccounting: the database of a cluster with accounting has a job after its end.
 func TestAccounting(t *testing.T) {
+	t.Parallel()
 	if why := MissingAccounting(); why != "" {
 		t.Skip(why)
 	}

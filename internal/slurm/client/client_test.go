@@ -37,6 +37,7 @@ func started(t *testing.T, missing func() string, start func(context.Context) (*
 
 // TestAgainstSlurm compares the parsers, the states and the scripts with a real Slurm.
 func TestAgainstSlurm(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	cluster := started(t, judge.Missing, judge.Start)
 	c := &Client{Environ: append(os.Environ(), "SLURM_CONF="+cluster.Config(), "SQUEUE_STATES=RUNNING", "SLURM_TIME_FORMAT=relative")}
@@ -152,6 +153,7 @@ func TestAgainstSlurm(t *testing.T) {
 
 // TestAgainstAccounting compares the reader of finished jobs with a real sacct.
 func TestAgainstAccounting(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	cluster := started(t, judge.MissingAccounting, judge.StartWithAccounting)
 	c := &Client{Environ: append(os.Environ(), "SLURM_CONF="+cluster.Config(), "SACCT_FORMAT=JobID", "SLURM_TIME_FORMAT=relative")}
