@@ -45,8 +45,8 @@ func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (after Submitte
 	if err != nil || !preempts {
 		return after, err
 	}
-	defer func(keep bool) { e.keep = keep }(e.keep)
-	e.keep = true // evictions that others began go on
+	defer func(keep, late bool) { e.keep, e.late = keep, late }(e.keep, e.late)
+	e.keep, e.late = true, true // evictions that others began go on, and Kueue tries later what it put aside
 	t, err := e.Run(ctx, submitCycles)
 	if err != nil {
 		return after, err
@@ -54,10 +54,7 @@ func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (after Submitte
 	if !t.Settled {
 		after.Loop = inLoop(t)
 	}
-	// A loop may come from workloads that are tried at once when quota becomes free, or use may end it.
-	defer func(late bool) { e.late = late }(e.late)
-	for cycles := t.Cycles; len(after.Loop) > 0 && (!e.late || cycles < useCycles && e.ByPastUse(after.Loop...)); cycles += submitCycles {
-		e.late = true
+	for cycles := t.Cycles; len(after.Loop) > 0 && cycles < useCycles && e.ByPastUse(after.Loop...); cycles += submitCycles { // use may end the loop
 		more, err := e.Run(ctx, submitCycles)
 		if err != nil {
 			return after, err

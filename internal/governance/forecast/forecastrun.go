@@ -188,6 +188,7 @@ func (r *forecastRun) load(ctx context.Context) error {
 		}
 	}
 	r.e.KeepEvictions()
+	r.e.DelayRequeues()
 	r.e.AssumeReady()
 	for _, w := range r.e.Evicting() {
 		k, at := keyOf(w), inputs.EvictionEnd(w, r.now)

@@ -55,18 +55,9 @@ const chunk = 60
 // untouched, for steps, is the world as it is: nothing runs.
 const untouched = -1
 
-// run lets the world settle, or runs so many cycles, one by one, if steps > 0. It tries again with delayed requeues if a loop keeps
-// it from settling: a loop in which a workload that was put aside takes the quota of one that preempts does not occur.
-// takes is Options.EvictionTakes.
+// run lets the world settle, or runs so many cycles, one by one, if steps > 0. As in Kueue, workloads that were put aside are tried
+// when nothing else changes any more. takes is Options.EvictionTakes.
 func run(ctx context.Context, w World, steps int, takes time.Duration) (*result, error) {
-	r, err := runOnce(ctx, w, steps, takes, false)
-	if err != nil || r.loop == nil || steps != 0 {
-		return r, err
-	}
-	return runOnce(ctx, w, steps, takes, true)
-}
-
-func runOnce(ctx context.Context, w World, steps int, takes time.Duration, late bool) (*result, error) {
 	r := &result{world: w, now: w.Now, takes: takes, states: map[types.NamespacedName]*standing{}}
 	e, bad, err := w.engine(ctx, func() time.Time { return r.now })
 	if err != nil {
@@ -75,9 +66,7 @@ func runOnce(ctx context.Context, w World, steps int, takes time.Duration, late 
 	if takes >= 0 {
 		e.KeepEvictions()
 	}
-	if late {
-		e.DelayRequeues()
-	}
+	e.DelayRequeues()
 	for _, w := range e.Evicting() {
 		r.evicting = append(r.evicting, keyOf(w))
 	}

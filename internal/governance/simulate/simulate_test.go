@@ -211,6 +211,26 @@ func TestLoop(t *testing.T) {
 	}
 }
 
+// TestPutAsideWaitsForChange: without a loop, too, a job that was put aside is tried after the one that preempts.
+func TestPutAsideWaitsForChange(t *testing.T) {
+	for _, steps := range []int{0, 9} {
+		w := world(t, "loop.yaml")
+		for _, o := range w.Objects {
+			if q, ok := o.(*kueue.ClusterQueue); ok {
+				q.Spec.QueueingStrategy, q.Spec.Preemption.ReclaimWithinCohort = kueue.BestEffortFIFO, kueue.PreemptionPolicyNever
+			}
+		}
+		r := run(t, w, steps)
+		got := map[string]string{}
+		for _, j := range r.Jobs {
+			got[j.Name] = j.After.State
+		}
+		if got["big"] != simulate.Admitted || got["guest"] != simulate.Waiting || !r.Settled {
+			t.Errorf("%d cycles: %v, settled %v", steps, got, r.Settled)
+		}
+	}
+}
+
 // TestLoopThatUseEnds: with admission fair sharing each start counts as use, so jobs that preempt each other again and again
 // settle after a while.
 func TestLoopThatUseEnds(t *testing.T) {
