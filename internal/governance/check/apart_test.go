@@ -3,11 +3,13 @@ package check_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
@@ -140,5 +142,26 @@ func TestNotGoverned(t *testing.T) {
 				t.Errorf("notes %+v", v.Rules.Notes)
 			}
 		})
+	}
+}
+
+// TestNoPods: a service that is scaled to zero does not run.
+func TestNoPods(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Node("n1", "a100", 8, ""))
+	s.Add(fixture.Team("t", "", 8, "", "")...)
+	const pod = `{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":"2"}}}]}}`
+	for kind, spec := range map[string]string{
+		"apps/v1 Deployment":                          `"selector":{"matchLabels":{"a":"b"}},"template":` + pod,
+		"apps/v1 StatefulSet":                         `"selector":{"matchLabels":{"a":"b"}},"template":` + pod,
+		"leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": `"leaderWorkerTemplate":{"size":2,"workerTemplate":` + pod + `}`,
+	} {
+		version, kind, _ := strings.Cut(kind, " ")
+		for n, want := range map[int]string{0: "has no pods", 1: "runs now"} {
+			job := json.RawMessage(fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"d","labels":{"kueue.x-k8s.io/queue-name":"queue"}},"spec":{"replicas":%d,%s}}`, version, kind, n, spec))
+			v := ask(t, checker(t, s), check.Request{Object: object(t, job), Namespace: "t"})
+			if got := verdict.Brief(v, hours); got != want || n == 0 && v.Summary != "has no pods: Kueue has nothing to admit" {
+				t.Errorf("%s with %d replicas: %q, %q", kind, n, got, v.Summary)
+			}
+		}
 	}
 }

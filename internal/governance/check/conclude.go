@@ -55,7 +55,7 @@ const (
 	FlavorDoesNotMatch   = "FlavorDoesNotMatch"
 	TopologyUnsupported  = "TopologyUnsupported"
 	TopologyLevelMissing = "TopologyLevelMissing"
-	InstanceTypeAbsent   = "InstanceTypeNotInQueue" // and more than the quota of the types that the queue has
+	InstanceTypeAbsent   = "InstanceTypeNotInQueue" // with more than the quota of the types that the queue has, or unread nodes
 	ExceedsNominal       = "ExceedsNominalQuota"
 	ExceedsBorrowing     = "ExceedsBorrowingLimit"
 	ExceedsCohort        = "ExceedsCohort"
@@ -92,6 +92,9 @@ func (v *Verdict) conclude() {
 		case lint.DeviceRequests:
 			v.worsen(Never, Refused, InvalidRequests)
 		}
+	}
+	if v.otherType { // no node of these flavors has this type
+		v.worsen(Never, NodesTooSmall, InstanceTypeAbsent)
 	}
 	if v.Nodes.Status == StatusFailed {
 		outcome := Waits

@@ -21,12 +21,19 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
+// scaledToZero reports a service without pods. Kueue makes Workloads of its pods, and so makes none.
+func scaledToZero(wl *kueue.Workload, v *Verdict) bool {
+	k, _ := kinds.JobNamed(v.Job.Kind)
+	return k.Serves && !slices.ContainsFunc(wl.Spec.PodSets, func(ps kueue.PodSet) bool { return ps.Count > 0 })
+}
+
 // quota asks Kueue's core and collects the figures behind its decision.
 func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workload, v *Verdict) (*admission.Decision, error) {
 	q := &v.Quota
 	switch {
-	case len(wl.Spec.PodSets) == 0:
+	case len(wl.Spec.PodSets) == 0 || scaledToZero(wl, v):
 		q.Status, q.Skipped = StatusNotApplicable, NoPods
+		c.podSets(wl, nil, v)
 		return nil, nil
 	case len(c.In.LocalQueues) == 0 && len(c.In.ClusterQueues) == 0 && c.notServed():
 		q.Status, q.Skipped = StatusNotApplicable, NoKueue

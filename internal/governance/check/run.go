@@ -160,6 +160,7 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 	default:
 		v.Topology = c.topology(wl, d)
 		v.Nodes = c.placement(wl, d, v.joins)
+		v.otherType = v.Nodes.Unread.Kind == kinds.Node.Kind && v.Quota.Status == StatusOK && c.typeAbsent(wl, v)
 	}
 	if (r.Workload == nil || r.Found != nil) && !remote {
 		c.prerequisites(&r, v)

@@ -119,6 +119,7 @@ type Verdict struct {
 	like           map[kueue.PodSetReference]string // a pod of each role of a new pod group
 	checks         []string                         // the admission checks that it has to pass once it has its quota
 	workersUnasked bool                             // see WorkersUnasked
+	otherType      bool                             // nodes are unread, and the queue has no flavor of the selected instance type
 	absent         []string                         // full names of kinds that could not be read at all: a file lacks them, or the server failed
 }
 

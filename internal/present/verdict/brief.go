@@ -9,12 +9,15 @@ import (
 )
 
 // Brief returns a filled verdict in a few words, for a job that is submitted: "runs now",
-// "waits: 3rd in its queue, 8 nvidia.com/gpu short". It is "" where the verdict decides
+// "waits: 3rd in its queue, 8 nvidia.com/gpu short", "has no pods". It is "" where the verdict decides
 // nothing, or where Kueue does not manage a job that can start.
 func Brief(v *check.Verdict, age func(time.Duration) string) string {
 	switch v.Verdict {
 	case check.Admitted:
-		if v.Quota.Status == check.StatusNotApplicable {
+		switch {
+		case noPods(v) || paused(v):
+			return "has no pods"
+		case v.Quota.Status == check.StatusNotApplicable:
 			return ""
 		}
 		if len(v.Quota.Preempts) > 0 {

@@ -56,6 +56,9 @@ func started(v *check.Verdict, verb string) string {
 }
 
 func admitted(v *check.Verdict) string {
+	if noPods(v) {
+		return "has no pods: Kueue has nothing to admit"
+	}
 	text := "would start now"
 	if v.Quota.Status == check.StatusNotApplicable {
 		text += ", " + v.Quota.Message
@@ -90,6 +93,11 @@ func admitted(v *check.Verdict) string {
 		}
 	}
 	return text
+}
+
+// noPods reports a service that is scaled to zero.
+func noPods(v *check.Verdict) bool {
+	return v.Quota.Skipped == check.NoPods && len(v.Job.PodSets) > 0
 }
 
 // paused reports a batch Job whose parallelism is 0.
@@ -140,7 +148,9 @@ func why(v *check.Verdict) string {
 			}
 		}
 	case check.NodesFull, check.NodesTooSmall, check.NoNodes:
-		return nodesWhy(v)
+		if v.Detail != check.InstanceTypeAbsent {
+			return nodesWhy(v)
+		}
 	}
 	if v.Reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads && len(v.Quota.WaitsForEvicted) > 0 {
 		return afterEvictions(v.Quota.WaitsForEvicted)
