@@ -14,6 +14,16 @@ import (
 
 // TestHostile: every place of testdata/hostile.yaml where somebody could have put
 // a secret holds one, marked SECRET; whatever the checks need holds KEEP.
+// TestKeepsWhatDecides: annotations by which Kueue tells pod groups from single pods, and one role of a group from another, stay.
+func TestKeepsWhatDecides(t *testing.T) {
+	for _, name := range []string{"is-group-workload", "pod-group-fast-admission", "pod-group-serving", "retriable-in-group", "role-hash", "podset-replica-sizes", "raycluster-podset-replica-sizes"} {
+		doc := "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {name: w, namespace: a, annotations: {kueue.x-k8s.io/" + name + ": KEEP}}\n"
+		if got := text(t, open(t, write(t, []byte(doc)))); !strings.Contains(got, "KEEP") {
+			t.Errorf("%s is lost: %s", name, got)
+		}
+	}
+}
+
 func TestHostile(t *testing.T) {
 	data, err := os.ReadFile("testdata/hostile.yaml")
 	if err != nil {
