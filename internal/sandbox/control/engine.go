@@ -33,6 +33,7 @@ func (s *sim) admission(ctx context.Context) (*admission.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.DelayRequeues()
 	var objects []client.Object
 	for _, load := range []func() ([]client.Object, error){
 		loader[corev1.Namespace](s, kinds.Namespace), loader[corev1.LimitRange](s, kinds.LimitRange), loader[corev1.Node](s, kinds.Node),
