@@ -131,7 +131,7 @@ func (e *Engine) reconcileDevices(ctx context.Context, w *kueue.Workload) bool {
 		delete(e.todo, key)
 		e.block(key, workload.UnadmittedWorkloadReasonWithFallback(d.refused.reason, kueue.WorkloadInadmissible), d.refused.reason, d.refused.message)
 		message := d.refused.message
-		if workload.HasResourceClaim(w) {
+		if workload.HasResourceClaim(w) && features.Enabled(features.KueueDRAIntegration) {
 			message = "DRA resource claims not supported"
 		}
 		if c := e.writable(key); e.setCondition(c, kueue.WorkloadRequeued, kueue.WorkloadInadmissible, message, false) {

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,7 @@ func TestPlainPodsAreLost(t *testing.T) {
 	}
 	checked := func(w *kueue.Workload) {
 		w.Status.AdmissionChecks = []kueue.AdmissionCheckState{{Name: "budget", State: kueue.CheckStatePending}}
+		w.Status.Conditions = slices.DeleteFunc(w.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kueue.WorkloadAdmitted })
 	}
 	for name, c := range map[string]struct {
 		pods []*corev1.Pod

@@ -25,7 +25,13 @@ func (e *Engine) reconcile(ctx context.Context, key workload.Reference) {
 		return
 	}
 	e.lead(key)
+	e.retryLater(key)
 	w = e.store.workloads[key]
+	if workload.IsActive(w) && apimeta.IsStatusConditionTrue(w.Status.Conditions, kueue.WorkloadDeactivationTarget) {
+		w = e.writable(key)
+		w.Spec.Active = ptr.To(false)
+		e.store.put(w)
+	}
 	if !workload.IsActive(w) {
 		e.verdicts[key] = verdict{kueue.WorkloadDeactivated, "The workload is deactivated"}
 		if !workloadevict.IsEvicted(w) || workload.HasQuotaReservation(w) || w.Status.RequeueState != nil {
@@ -37,7 +43,8 @@ func (e *Engine) reconcile(ctx context.Context, key workload.Reference) {
 					return c.Status == metav1.ConditionFalse && (c.Type == kueue.WorkloadQuotaReserved || c.Type == kueue.WorkloadRequeued)
 				})
 			}
-			e.evict(c, kueue.WorkloadDeactivated, "The workload is deactivated", "")
+			reason, message := deactivated(c)
+			e.evict(c, reason, message, "")
 		}
 		return
 	}
@@ -145,7 +152,7 @@ func (e *Engine) reconcileReserved(ctx context.Context, key workload.Reference) 
 	cq := e.store.cqs[string(w.Status.Admission.ClusterQueue)]
 	c := e.writable(key)
 	changed := cq != nil && !e.leads(w) && e.syncChecks(c, cq)
-	if workload.SyncAdmittedCondition(c, e.now()) {
+	if !workload.IsAdmitted(c) && workload.SyncAdmittedCondition(c, e.now()) { // what runs stays admitted until it is evicted
 		changed = true
 	}
 	if changed {
@@ -154,6 +161,15 @@ func (e *Engine) reconcileReserved(ctx context.Context, key workload.Reference) 
 		if workload.IsAdmitted(c) && !workload.IsAdmitted(w) && !e.leads(w) {
 			e.settleUse(c)
 		}
+	}
+	if w = e.store.workloads[key]; !e.leads(w) && e.evictByChecks(ctx, w) {
+		return
+	}
+	if !workload.IsAdmitted(w) && !e.leads(w) {
+		if reason, message := e.unheld(w, lq); reason != "" {
+			e.takeBack(ctx, key, reason, message)
+		}
+		return
 	}
 	switch {
 	case lq != nil && ptr.Deref(lq.Spec.StopPolicy, kueue.None) == kueue.HoldAndDrain:

@@ -133,7 +133,7 @@ func newReal(in *input) *real {
 			if workload.HasQuotaReservation(o) { // the queue was told by AddLocalQueue
 				if r.api.clusterQueues[o.Status.Admission.ClusterQueue] != nil && !workloadfinish.IsFinished(o) {
 					r.syncChecks(o)
-					workload.SyncAdmittedCondition(o, r.clock.Now())
+					r.syncAdmitted(o)
 				}
 				r.cache.AddOrUpdateWorkload(r.log, r.adjusted(o))
 				r.queues.QueueSecondPassIfNeeded(r.ctx, r.adjusted(o), 0)
@@ -292,7 +292,7 @@ func (r *real) react(p change) {
 		r.queues.DeleteWorkload(r.log, key)
 		w := p.now.DeepCopy()
 		r.syncChecks(w)
-		workload.SyncAdmittedCondition(w, r.clock.Now())
+		r.syncAdmitted(w)
 		r.api.workloads[client.ObjectKeyFromObject(w)] = w
 		r.cache.AddOrUpdateWorkload(r.log, r.adjusted(w))
 		r.rebuild(w) // the penalty of its admission
@@ -322,6 +322,14 @@ func (r *real) syncChecks(w *kueue.Workload) {
 	w.Status.AdmissionChecks = next
 }
 
+// syncAdmitted admits a workload that has passed its checks. One that is admitted stays so until it is evicted (Reconcile in
+// workload_controller.go).
+func (r *real) syncAdmitted(w *kueue.Workload) {
+	if !workload.IsAdmitted(w) {
+		workload.SyncAdmittedCondition(w, r.clock.Now())
+	}
+}
+
 // pass makes all admission checks of a workload ready.
 func (r *real) pass(key client.ObjectKey) {
 	w := passed(r.api.workloads[key])
@@ -332,7 +340,7 @@ func (r *real) pass(key client.ObjectKey) {
 		r.requeue(r.ctx)
 		return
 	}
-	workload.SyncAdmittedCondition(w, r.clock.Now())
+	r.syncAdmitted(w)
 	admitted := workload.IsAdmitted(w) && !workload.IsAdmitted(r.api.workloads[key])
 	r.api.workloads[key] = w
 	r.cache.AddOrUpdateWorkload(r.log, r.adjusted(w))
