@@ -14,6 +14,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
@@ -206,6 +207,9 @@ func New(cfg Config) (*Engine, error) {
 		cacheOpts = append(cacheOpts, schdcache.WithResourceTransformations(t))
 		queueOpts = append(queueOpts, qcache.WithResourceTransformations(t))
 		e.info = append(e.info, workload.WithResourceTransformations(t))
+	}
+	if features.Enabled(features.SchedulerLibraryIntegration) {
+		cacheOpts = append(cacheOpts, schdcache.WithSchedulingSimulator(library{}))
 	}
 	e.cache = schdcache.New(e.client, cacheOpts...)
 	// The manager's requeuer parameter has unexported methods. Of the two

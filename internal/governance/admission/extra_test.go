@@ -248,7 +248,7 @@ func TestLimitRangeBounds(t *testing.T) {
 }
 
 func TestGatesAndWarnings(t *testing.T) {
-	e, err := New(Config{Gates: map[string]bool{"PartialAdmission": false, "LendingLimit": true, "NoSuchGate": true, "ConcurrentAdmission": true, "SchedulerLibraryIntegration": true}})
+	e, err := New(Config{Gates: map[string]bool{"PartialAdmission": false, "LendingLimit": true, "NoSuchGate": true, "ConcurrentAdmission": true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestGatesAndWarnings(t *testing.T) {
 		t.Error("PartialAdmission must be off")
 	}
 	all := fmt.Sprint(e.Warnings())
-	for _, want := range []string{"LendingLimit", "NoSuchGate", "GateNotModelled SchedulerLibraryIntegration"} {
+	for _, want := range []string{"LendingLimit", "NoSuchGate"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning about %s in:\n%s", want, all)
 		}

@@ -45,11 +45,6 @@ func setGates(want map[string]bool) []Warning {
 			warnings = append(warnings, Warning{Code: GatesRefused, Reason: err.Error()})
 		}
 	}
-	for _, g := range notModelled {
-		if want[string(g)] {
-			warnings = append(warnings, Warning{Code: GateNotModelled, Name: string(g)})
-		}
-	}
 	slices.SortFunc(warnings, compareWarnings)
 	return warnings
 }
@@ -184,8 +179,3 @@ func withoutHashes() (restore func()) {
 
 // DynamicQuotaGate is a gate of Kueue 0.20: see package inputs.
 const DynamicQuotaGate = "DynamicQuotaOrchestration"
-
-// notModelled are gates whose behaviour needs controllers this package has not.
-var notModelled = []featuregate.Feature{
-	features.SchedulerLibraryIntegration,
-}

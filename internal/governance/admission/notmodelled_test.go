@@ -156,9 +156,4 @@ func TestNotModelledDocumented(t *testing.T) {
 			t.Errorf("no row %s", row)
 		}
 	}
-	for _, gate := range notModelled {
-		if !strings.Contains(string(page), string(gate)) {
-			t.Errorf("no gate %s", gate)
-		}
-	}
 }

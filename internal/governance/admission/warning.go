@@ -20,8 +20,6 @@ const (
 	GateLocked WarningCode = "GateLocked"
 	// GatesRefused: Kueue's registry refuses the gates; Reason is its message.
 	GatesRefused WarningCode = "GatesRefused"
-	// GateNotModelled: the gate Name is on in the cluster.
-	GateNotModelled WarningCode = "GateNotModelled"
 	// NamespaceUnknown: the namespace Name was not loaded.
 	NamespaceUnknown WarningCode = "NamespaceUnknown"
 	// MultiKueueCheck: other clusters decide about the admission check Name.

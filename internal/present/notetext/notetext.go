@@ -136,8 +136,6 @@ func Warning(w *admission.Warning) string {
 		return fmt.Sprintf("feature gate %s=%t is not followed: this Kueue version has it fixed to %t", w.Name, w.On, !w.On)
 	case admission.GatesRefused:
 		return "feature gates are not followed: " + w.Reason
-	case admission.GateNotModelled:
-		return "feature gate " + w.Name + " is on in the cluster but not modelled"
 	case admission.NamespaceUnknown:
 		return "namespace " + w.Name + " was not given: its labels are assumed to be empty"
 	case admission.MultiKueueCheck:

@@ -16,11 +16,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 )
 
-// clusters are the cases of Kueue's tests whose cluster an API server accepts, and that the engine does not decline.
+// clusters are the cases of Kueue's tests whose cluster an API server accepts, without the gate SchedulerLibraryIntegration: the
+// loop of this module does not link the scheduler of Kubernetes.
 func clusters(t *testing.T) []*unitCase {
 	t.Helper()
 	return slices.DeleteFunc(readCases(t), func(c *unitCase) bool {
-		return c.apart() == libraryGate || c.apart() == refused || c.anyInput() == nil
+		return c.library() || c.apart() == refused || c.anyInput() == nil
 	})
 }
 
