@@ -54,6 +54,13 @@ var edits = []edit{
 	{dir: "pkg/scheduler/preemption", receiver: "Preemptor", function: "GetTargets", name: "getTargetsOfKueue"},
 	{dir: "pkg/util/routine", receiver: "wrapper", function: "Run", wait: true},
 	{dir: "pkg/util/testing", function: "ContextWithLog", call: "casebook.Name($0.Name())"},
+	{dir: "pkg/cache/scheduler", receiver: "TASFlavorCache", function: "snapshot", call: "c.casebook($2)"},
+	{dir: "pkg/cache/scheduler", receiver: "TASFlavorSnapshot", function: "FindTopologyAssignmentsForFlavor", name: "findTopologyAssignmentsOfKueue"},
+	{dir: "pkg/workload", function: "AdjustResources", name: "adjustResourcesOfKueue"},
+	{dir: "pkg/workload", function: "NewInfo", name: "newInfoOfKueue"},
+	{dir: "pkg/workload", function: "ValidateResources", name: "validateResourcesOfKueue"},
+	{dir: "pkg/workload", function: "ValidateLimitRange", name: "validateLimitRangeOfKueue"},
+	{dir: "pkg/controller/core", receiver: "WorkloadReconciler", function: "Reconcile", name: "reconcileOfKueue"},
 }
 
 // hooks are the files of testdata/casebook, and where they go.
@@ -61,10 +68,16 @@ var hooks = map[string]string{
 	"casebook.go":   "pkg/util/casebook",
 	"scheduler.go":  "pkg/scheduler",
 	"preemption.go": "pkg/scheduler/preemption",
+	"placement.go":  "pkg/cache/scheduler",
+	"requests.go":   "pkg/workload",
+	"reconcile.go":  "pkg/controller/core",
+	"constants.go":  "test/util",
 }
 
-// tests are the packages whose tests are run.
-var testPackages = []string{"pkg/scheduler", "pkg/scheduler/preemption"}
+// testPackages are the packages whose tests are run: of the first two, all tests, of the others the tests of units.
+var testPackages = []string{"pkg/scheduler", "pkg/scheduler/preemption", "pkg/cache/scheduler", "pkg/workload", "pkg/controller/core"}
+
+const units = `^Test(FindTopologyAssignments|AdjustResources|NewInfo$|ValidateResources|ValidateLimitRange|Reconcile)`
 
 // apply changes the file that declares the function.
 func (e edit) apply(t *testing.T, root string) {
@@ -268,14 +281,16 @@ func writeCases(t *testing.T) string {
 	modfile := filepath.Join(t.TempDir(), "cases.mod")
 	must(os.WriteFile(modfile, mod, 0o666))
 	must(os.WriteFile(strings.TrimSuffix(modfile, "mod")+"sum", sum, 0o666))
-	args := []string{"test", "-vet=off", "-count=1", "-modfile", modfile, "-run", "^Test", "-skip", unlike}
-	for _, p := range testPackages {
-		args = append(args, "sigs.k8s.io/kueue/"+p)
-	}
-	cmd := exec.Command("go", args...)
-	cmd.Env = append(os.Environ(), "CASEBOOK="+dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	for pattern, packages := range map[string][]string{"^Test": testPackages[:2], units: testPackages[2:]} {
+		args := []string{"test", "-vet=off", "-count=1", "-modfile", modfile, "-run", pattern, "-skip", unlike}
+		for _, p := range packages {
+			args = append(args, "sigs.k8s.io/kueue/"+p)
+		}
+		cmd := exec.Command("go", args...)
+		cmd.Env = append(os.Environ(), "CASEBOOK="+dir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
 	}
 	complete(dir, done)
 	return done

@@ -57,6 +57,7 @@ type (
 		Transformations []config.ResourceTransformation
 		Excluded        []string
 		PodsReady       bool
+		Devices         []config.DeviceClassMapping `json:"-"`
 		Use             map[string]corev1.ResourceList
 		Cycles          []*caseCycle
 		Direct          []*direct
@@ -93,6 +94,9 @@ func (c *unitCase) manager(s settings) json.RawMessage {
 		cfg["waitForPodsReady"] = map[string]any{"timeout": "5m", "blockAdmission": true}
 	}
 	res := map[string]any{"transformations": c.Transformations, "excludeResourcePrefixes": c.Excluded}
+	if len(c.Devices) > 0 {
+		res["deviceClassMappings"] = c.Devices
+	}
 	if s.QuotaCheck != "" {
 		res["quotaCheckStrategy"] = s.QuotaCheck
 	}

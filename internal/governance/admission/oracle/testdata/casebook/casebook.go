@@ -9,7 +9,9 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -272,6 +274,76 @@ func save() {
 	h := fnv.New64()
 	fmt.Fprint(h, current.Name)
 	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%x-%d.json", h.Sum64(), current.Number)), data, 0o666); err != nil {
+		panic(err)
+	}
+}
+
+// Unit is one call of a function of Kueue by a test that runs no scheduling cycle.
+type Unit struct {
+	Settings
+	Test    string
+	Objects []json.RawMessage // of the API server, before
+	Given   json.RawMessage
+	Result  json.RawMessage
+}
+
+// Test is the name of the test that calls, if it starts with one of the prefixes.
+func Test(prefixes ...string) string {
+	if os.Getenv("CASEBOOK") == "" {
+		return ""
+	}
+	var at [64]uintptr
+	frames := goruntime.CallersFrames(at[:goruntime.Callers(2, at[:])])
+	for {
+		f, more := frames.Next()
+		name := f.Function[strings.LastIndex(f.Function, "/")+1:]
+		_, name, _ = strings.Cut(name, ".")
+		for _, p := range prefixes {
+			if strings.HasPrefix(name, p) {
+				name, _, _ = strings.Cut(name, ".")
+				return name
+			}
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// All are the objects of an API server.
+func All(c client.Client) []json.RawMessage {
+	_ = kueue.AddToScheme(scheme.Scheme)
+	var out []json.RawMessage
+	for _, l := range lists() {
+		if c == nil || c.List(context.Background(), l) != nil {
+			continue
+		}
+		each(l, func(o client.Object) { out = append(out, encode(o.DeepCopyObject().(client.Object), scheme.Scheme)) })
+	}
+	return out
+}
+
+// JSON encodes a value.
+func JSON(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// Save writes a call down.
+func (u Unit) Save() {
+	u.Gates = Gates()
+	data := JSON(u)
+	h := fnv.New64()
+	h.Write(data)
+	dir := filepath.Join(os.Getenv("CASEBOOK"), "units")
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%x.json", u.Test, h.Sum64())), data, 0o666)
+	}
+	if err != nil {
 		panic(err)
 	}
 }
