@@ -120,6 +120,9 @@ var notModelled = map[string]string{
 	admission.NotModelledAdmission:  "past use decides which job is first, and Kueue's settings for it are unknown",
 }
 
+// unsettledVariants is why Kueue itself does not settle what becomes of a job with variants.
+const unsettledVariants = "Kueue v0.19.2 replaces a failed node of a variant and not of its job, and changes the numbers of pods of a job and not of its variants"
+
 // undecidable returns why there is no verdict.
 func undecidable(v *check.Verdict) string {
 	if v.WorkersUnasked() && len(v.Quota.NotModelled) == 1 {
@@ -128,7 +131,11 @@ func undecidable(v *check.Verdict) string {
 	if v.Reason == check.NotModelled {
 		var list []string
 		for _, name := range v.Quota.NotModelled {
-			if depends := notModelled[name]; depends != "" {
+			depends := notModelled[name]
+			if name == admission.NotModelledConcurrent && v.Rules.ConfigurationKnown {
+				depends = unsettledVariants
+			}
+			if depends != "" {
 				name += " (" + depends + ")"
 			}
 			list = append(list, name)
