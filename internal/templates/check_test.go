@@ -131,7 +131,7 @@ func TestEveryFaultOfAJob(t *testing.T) {
 	tm := mustParse(t, text)
 	_, err := render.Objects(tm, values.Values{})
 	message := errs.Text(err, false)
-	if errs.ExitOf(err) != errs.Usage || !strings.Contains(message, "this PyTorchJob has 7 faults") || !strings.Contains(message, `invalid name "1st"`) || !strings.Contains(message, "--image IMAGE") {
+	if errs.ExitOf(err) != errs.Usage || !strings.Contains(message, "test.yaml: 7 faults") || !strings.Contains(message, `line 4:3:    invalid name "1st"`) || !strings.Contains(message, "--image IMAGE") {
 		t.Errorf("%s", message)
 	}
 }

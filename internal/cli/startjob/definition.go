@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/recipe"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/sbatch"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
@@ -109,7 +110,7 @@ func (r *run) readFile(ctx context.Context) (definition, error) {
 	case sbatch.Is(data):
 		return r.readSbatch(data)
 	}
-	return described(parse.Text(baseName(file), file, data))
+	return described(render.Read(baseName(file), file, data))
 }
 
 // readConfig reads a configuration file of the official CLI v2. The template is that of the job's kind.

@@ -51,6 +51,7 @@ func (r *run) startSeveral(ctx context.Context, d definition, beside *parse.Temp
 		parts = append(parts, beside)
 	}
 	of, namespace := make([]settings, len(parts)), ""
+	var faults error // of every job
 	for i, t := range parts {
 		one := d
 		one.template = t
@@ -62,7 +63,7 @@ func (r *run) startSeveral(ctx context.Context, d definition, beside *parse.Temp
 			return err
 		}
 		if _, err := r.renderEarly(t, of[i].given()); err != nil && t != beside {
-			return err
+			faults = errs.Also(faults, err)
 		}
 		switch stated := of[i].namespace; {
 		case stated == "" || stated == namespace:
@@ -72,6 +73,9 @@ func (r *run) startSeveral(ctx context.Context, d definition, beside *parse.Temp
 			return errs.Usagef("the manifest has jobs of two namespaces: %s and %s", namespace, stated).
 				WithAdvice("write one file for each namespace").Suggest(errs.Option("--namespace", "NAME").WithNote("is the namespace of all"))
 		}
+	}
+	if faults != nil {
+		return faults
 	}
 	for i := range of {
 		of[i].namespace = cmp.Or(of[i].namespace, namespace)

@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/pattern"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
@@ -38,31 +37,27 @@ func refusedByKueue(ctx context.Context, t *parse.Template) (found []parse.Fault
 			if !errors.As(e, &fault) {
 				continue
 			}
-			if at := nodeAt(doc, fault.Field); !manifest.Unfilled(at.Str()) {
-				found = append(found, parse.Fault{Line: at.Line, Column: at.Column, Message: "Kueue refuses this job: " + fault.Error()})
+			if at := fieldpath.Follow(doc, fieldpath.OfServer(fault.Field)); !manifest.Unfilled(at.Nearest.Str()) {
+				found = append(found, parse.Fault{Line: at.Line, Column: at.Column, Message: "Kueue refuses this job" + unless(admission.OtherGates(ctx, data, e)) + ": " + fault.Error()})
 			}
 		}
 	}
 	return found
 }
 
-// steps are the parts of a path such as spec.items[0].annotations[example.com/key].
-var steps = pattern.Lazy(`[^.\[\]]+|\[[^\]]*\]`)
-
-// nodeAt returns the value at a path of Kueue, or the last one on the way to it that there is.
-func nodeAt(n *manifest.Node, path string) *manifest.Node {
-	for _, step := range steps().FindAllString(path, -1) {
-		if step[0] == '[' {
-			step = step[1 : len(step)-1]
+// unless names the feature gates with which Kueue would not refuse a job for a fault. The template is checked with the
+// defaults of all gates.
+func unless(gates []admission.Gate) string {
+	var all []string
+	for _, g := range gates {
+		value := "off"
+		if g.On {
+			value = "on"
 		}
-		next := n.Get(step)
-		if i, err := strconv.Atoi(step); err == nil && n.Kind == manifest.ListNode && i >= 0 && i < len(n.Items) {
-			next = n.Items[i]
-		}
-		if next == nil {
-			return n
-		}
-		n = next
+		all = append(all, "the feature gate "+g.Name+" is "+value)
 	}
-	return n
+	if len(all) == 0 {
+		return ""
+	}
+	return " unless " + manifest.OrList(all)
 }

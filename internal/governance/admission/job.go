@@ -164,6 +164,7 @@ func Validate(ctx context.Context, job []byte) error {
 	if err != nil {
 		return err
 	}
+	gateElastic(gj.Object())
 	var own func() error
 	if in.validate != nil {
 		own = func() error { return in.validate(ctx, gj.Object()) }

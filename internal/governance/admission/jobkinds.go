@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	jobsetapi "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
 	batchjob "sigs.k8s.io/kueue/pkg/controller/jobs/job"
 	"sigs.k8s.io/kueue/pkg/controller/jobs/jobset"
@@ -24,6 +25,9 @@ import (
 	"sigs.k8s.io/kueue/pkg/controller/jobs/mpijob"
 	"sigs.k8s.io/kueue/pkg/controller/jobs/raycluster"
 	"sigs.k8s.io/kueue/pkg/controller/jobs/rayjob"
+	"sigs.k8s.io/kueue/pkg/features"
+	utilpod "sigs.k8s.io/kueue/pkg/util/pod"
+	"sigs.k8s.io/kueue/pkg/workloadslicing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -129,6 +133,19 @@ func defaultRayCluster(s *rayv1.RayClusterSpec) {
 		if g := &s.WorkerGroupSpecs[i]; g.Replicas == nil {
 			g.Replicas = ptr.To[int32](0)
 		}
+	}
+}
+
+// gateElastic adds the scheduling gates of an elastic RayCluster, as Kueue's webhook does before it validates the object
+// (Default in raycluster_webhook.go).
+func gateElastic(o client.Object) {
+	cluster, ok := o.(*rayv1.RayCluster)
+	if !ok || !features.Enabled(features.ElasticJobsViaWorkloadSlices) || !workloadslicing.Enabled(o) {
+		return
+	}
+	utilpod.GateTemplate(&cluster.Spec.HeadGroupSpec.Template, kueue.ElasticJobSchedulingGate)
+	for i := range cluster.Spec.WorkerGroupSpecs {
+		utilpod.GateTemplate(&cluster.Spec.WorkerGroupSpecs[i].Template, kueue.ElasticJobSchedulingGate)
 	}
 }
 

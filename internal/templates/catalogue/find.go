@@ -22,7 +22,7 @@ import (
 var embedded embed.FS
 
 // Embedded is the Source of the templates that come with the program.
-const Embedded = "embedded"
+const Embedded = parse.Embedded
 
 // Dirs are the folders of templates; "" leaves one out.
 type Dirs struct {

@@ -27,8 +27,8 @@ type brokenText struct {
 func (b *brokenText) Error() string   { return errors.Join(b.faults...).Error() }
 func (b *brokenText) Unwrap() []error { return b.faults }
 
-// screenful is the number of faults that an error lists.
-const screenful = 20
+// Screenful is the number of faults that an error lists.
+const Screenful = 20
 
 // broken returns the error for a template with faults. It lists at most so many.
 func broken(t *Template, faults []error, most int) *errs.Error {
@@ -40,6 +40,15 @@ func broken(t *Template, faults []error, most int) *errs.Error {
 		e.Suggest(suggest.ValidateTemplate().WithNote("lists all of them"))
 	}
 	return e
+}
+
+// WithFaults returns an error of Text with more faults in it.
+func WithFaults(err error, more []error) error {
+	var b *brokenText
+	if len(more) == 0 || !errors.As(err, &b) {
+		return err
+	}
+	return broken(b.template, tidy(append(slices.Clone(b.faults), more...)), Screenful)
 }
 
 // BrokenText returns the template that an error of Text is about: its name, its source and its text. ok is

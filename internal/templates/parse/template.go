@@ -36,10 +36,19 @@ type Param struct {
 	written      any // the default as it is written, where that is known
 }
 
+// Embedded is the Source of the templates that come with the program.
+const Embedded = "embedded"
+
+// Part is a file whose text is part of a template's.
+type Part struct {
+	Source string
+	Line   int // of the template's text before the first one of the file
+}
+
 // Template is a parsed manifest with its parameters.
 type Template struct {
 	Name string
-	// Source is "embedded" or the file's path.
+	// Source is Embedded or the file's path.
 	Source string
 	// Help says in a line what the template is for.
 	Help   string
@@ -51,6 +60,8 @@ type Template struct {
 	Plain bool
 	// Text is the template as written.
 	Text []byte
+	// Parts are the files whose texts make up the text, in their order; nil for one file.
+	Parts []Part
 
 	Docs  []*manifest.Node
 	Fixed []FixedPath
@@ -67,6 +78,17 @@ func (t *Template) Param(name string) (Param, bool) {
 		}
 	}
 	return Param{}, false
+}
+
+// Place returns the file and the position there of a position in the template's text.
+func (t *Template) Place(at manifest.Position) (source string, there manifest.Position) {
+	source, there = t.Source, at
+	for _, p := range t.Parts {
+		if at.Line > p.Line {
+			source, there.Line = p.Source, at.Line-p.Line
+		}
+	}
+	return source, there
 }
 
 // Only returns a template of some of the documents. It shares them with t.
@@ -92,7 +114,7 @@ func (t *Template) Kinds() []string {
 // the error has exit code Usage and lists every fault with its line; BrokenText returns the text of such a
 // template.
 func Text(name, source string, data []byte) (*Template, error) {
-	t, _, err := Read(name, source, data, screenful)
+	t, _, err := Read(name, source, data, Screenful)
 	if err != nil {
 		return nil, err
 	}

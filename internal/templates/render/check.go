@@ -1,10 +1,13 @@
 package render
 
 import (
+	"errors"
 	"slices"
 
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/validate"
 )
 
 // manyFaults is how many faults Check names.
@@ -20,7 +23,7 @@ func Check(name, source string, data []byte) (t *parse.Template, faults []parse.
 		found = append(found, err)
 	}
 	if t != nil && len(t.Docs) > 0 {
-		found = append(found, trial(t, complete)...)
+		found = append(found, trial(t, complete, func(*validate.Fault) bool { return true })...)
 	}
 	if len(found) > 0 {
 		return nil, parse.FaultsIn(found), nil
@@ -34,4 +37,23 @@ func Check(name, source string, data []byte) (t *parse.Template, faults []parse.
 		notes = append(notes, t.ShellNotes(d)...)
 	}
 	return t, nil, notes
+}
+
+// Read reads a template, as parse.Text does. Where the text has faults, the error also lists those that every job of it
+// has; not those that a setting can mend, such as a missing image.
+func Read(name, source string, data []byte) (*parse.Template, error) {
+	t, complete, err := parse.Read(name, source, data, parse.Screenful)
+	if err == nil {
+		return t, nil
+	}
+	if t == nil || len(t.Docs) == 0 {
+		return nil, err
+	}
+	var more []error
+	for _, one := range trial(t, complete, func(f *validate.Fault) bool { return len(f.Try()) == 0 }) {
+		if l := new(manifest.LineError); errors.As(one, &l) {
+			more = append(more, l)
+		}
+	}
+	return nil, parse.WithFaults(err, more)
 }

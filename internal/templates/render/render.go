@@ -54,7 +54,7 @@ func Objects(t *parse.Template, v values.Values) (Result, error) {
 // objectsOf renders the objects with the values of the parameters. more are values of further parameters, with
 // which the caller must render the objects again.
 func objectsOf(t *parse.Template, s *resolve.Plan, params map[string]any) (r Result, more map[string]any, err error) {
-	objects, f, err := fillAll(t, params)
+	objects, trees, f, err := fillAll(t, params)
 	if err != nil {
 		return Result{}, nil, err
 	}
@@ -89,7 +89,7 @@ func objectsOf(t *parse.Template, s *resolve.Plan, params map[string]any) (r Res
 	if more := inferred(t, params, objects); len(more) > 0 {
 		return Result{}, more, nil
 	}
-	if err := finish(t, s, f, objects); err != nil {
+	if err := finish(t, s, f, trees, objects); err != nil {
 		return Result{}, nil, err
 	}
 	if err := fixed.Check(t, kept, objects); err != nil {
@@ -107,17 +107,17 @@ func objectsOf(t *parse.Template, s *resolve.Plan, params map[string]any) (r Res
 
 // fillAll fills the placeholders of every document in and checks the result
 // against the kinds' fields.
-func fillAll(t *parse.Template, values map[string]any) ([]map[string]any, *parse.Filler, error) {
+func fillAll(t *parse.Template, values map[string]any) ([]map[string]any, []*manifest.Node, *parse.Filler, error) {
 	trees, f, faults := fillTrees(t, values, 0)
 	if len(faults) > 0 {
-		return nil, nil, errs.Wrap(manifest.Broken(t.Source, faults...), "invalid values").WithCode(errs.Usage)
+		return nil, nil, nil, errs.Wrap(manifest.Broken(t.Source, faults...), "invalid values").WithCode(errs.Usage)
 	}
 	var objects []map[string]any
 	for _, n := range trees {
 		o, _ := n.Plain().(map[string]any)
 		objects = append(objects, o)
 	}
-	return objects, f, nil
+	return objects, trees, f, nil
 }
 
 // fillTrees is fillAll for trees with line numbers. most limits the number of faults (see schema.Report).
@@ -132,8 +132,8 @@ func fillTrees(t *parse.Template, values map[string]any, most int) (trees []*man
 	return trees, f, append(f.Faults, r.Faults...)
 }
 
-// finish checks the objects as they will be sent.
-func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, objects []map[string]any) error {
+// finish checks the objects as they will be sent. trees are those that they were made from.
+func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, trees []*manifest.Node, objects []map[string]any) error {
 	wrong, allowed := splitAllowed(unsetPlaceholders(t, objects, f.Values, s.AllowUnset))
 	if missing := missing(t, f, objects); len(missing)+len(wrong) > 0 {
 		return missingError(t, missing, wrong)
@@ -150,7 +150,7 @@ func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, objects []map[s
 	noteUnreplaced(t, s, objects, allowed)
 	faults := &validate.Faults{}
 	job := faults.CheckAll(s, objects)
-	if err := faults.Err(); err != nil || job == nil {
+	if err := placed(t, faults, trees, objects); err != nil || job == nil {
 		return err
 	}
 	validate.NoteCounts(s, job)

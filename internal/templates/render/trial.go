@@ -16,8 +16,8 @@ import (
 )
 
 // trial renders the template with its own values and returns the faults of the result. Values that only its
-// users know stay open. complete reports that no document is missing.
-func trial(t *parse.Template, complete bool) (found []error) {
+// users know stay open. complete reports that no document is missing. keep chooses among the faults of objects.
+func trial(t *parse.Template, complete bool, keep func(*validate.Fault) bool) (found []error) {
 	v := madeUp(t)
 	draft, err := resolve.Draft(t, v)
 	if err != nil {
@@ -61,7 +61,11 @@ func trial(t *parse.Template, complete bool) (found []error) {
 		names[name] = true
 	}
 	overlay.Objects(s, objects)
-	found = append(found, objectTrial(s, trees, objects)...)
+	for _, fault := range objectTrial(s, trees, objects) {
+		if keep(fault) {
+			found = append(found, fault.Line())
+		}
+	}
 	tell(fixed.Check(t, kept, objects))
 	return found
 }
@@ -132,79 +136,10 @@ func without(t *parse.Template, drop func(parse.Param) bool) *parse.Template {
 	return &out
 }
 
-// objectTrial checks finished objects. trees are their sources, with the positions of faults; they also show
-// which faults only follow from others.
-func objectTrial(s *resolve.Plan, trees []*manifest.Node, objects []map[string]any) (found []error) {
+// objectTrial checks finished objects. trees are their sources, with the positions of faults.
+func objectTrial(s *resolve.Plan, trees []*manifest.Node, objects []map[string]any) []*validate.Fault {
 	f := &validate.Faults{}
 	f.CheckAll(s, objects)
-	// An alias brings the same field to several places of the objects.
-	type spot struct {
-		line, column int
-		field        string
-	}
-	told := map[spot]bool{}
-	for _, fault := range f.Found {
-		w := follow(trees[fault.Object], fault.Path)
-		at := spot{w.line, w.column, w.field}
-		if w.faulty || told[at] && at.line > 0 || explained(trees[fault.Object], fault, w.end) {
-			continue
-		}
-		told[at] = true
-		found = append(found, manifest.Faultf(at.line, "%v", fault).Col(at.column))
-	}
-	return found
-}
-
-// way is the part of a path that exists in a tree.
-type way struct {
-	end          *manifest.Node // nil where the path leads further than the tree
-	line, column int            // of the field, or of what is nearest above it
-	field        string         // the last part of the path
-	faulty       bool           // something on the way has a fault
-}
-
-func follow(n *manifest.Node, path string) way {
-	w := way{faulty: n.Faulty, line: n.Line, column: n.Column}
-	steps, err := fieldpath.Parse(path)
-	if err != nil {
-		return w
-	}
-	w.field = steps[len(steps)-1].Key
-	for _, s := range steps {
-		switch {
-		case s.List && s.Index < len(n.Items):
-			n = n.Items[s.Index]
-			w.line, w.column = n.Line, n.Column
-		case !s.List && n.Get(s.Key) != nil:
-			at := slices.IndexFunc(n.Fields, func(f manifest.Field) bool { return f.Key == s.Key })
-			w.line, w.column = n.Fields[at].Line, n.Fields[at].Column
-			n = n.Fields[at].Value
-		default:
-			return w
-		}
-		w.faulty = w.faulty || n.Faulty
-	}
-	w.end = n
-	return w
-}
-
-// explained reports whether a fault only follows from another one.
-func explained(tree *manifest.Node, f *validate.Fault, at *manifest.Node) bool {
-	return slices.ContainsFunc(f.Unless, func(path string) bool {
-		if path == validate.Below {
-			return at != nil && spoiltBelow(at)
-		}
-		way := follow(tree, path)
-		return way.faulty || way.end != nil && way.end.Twice
-	})
-}
-
-// spoiltBelow reports whether a map or list below a node has a fault.
-func spoiltBelow(n *manifest.Node) bool {
-	for _, f := range n.Fields {
-		if f.Value.Kind != manifest.ScalarNode && (f.Value.Faulty || spoiltBelow(f.Value)) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(n.Items, func(item *manifest.Node) bool { return item.Faulty || spoiltBelow(item) })
+	place(f, trees, func(*validate.Fault, fieldpath.Way) bool { return true })
+	return f.Found
 }

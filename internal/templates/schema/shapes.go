@@ -3,6 +3,8 @@ package schema
 import (
 	"reflect"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -42,6 +44,9 @@ func Shapes() []Shape {
 		}
 	}
 	return append(out, []Shape{
+		{"batch/v1", "CronJob", reflect.TypeFor[batchv1.CronJob]()},
+		{"apps/v1", "DaemonSet", reflect.TypeFor[appsv1.DaemonSet]()},
+		{"apps/v1", "ReplicaSet", reflect.TypeFor[appsv1.ReplicaSet]()},
 		{"v1", "Service", reflect.TypeFor[corev1.Service]()},
 		{"v1", "ConfigMap", reflect.TypeFor[corev1.ConfigMap]()},
 		{"v1", "Secret", reflect.TypeFor[corev1.Secret]()},

@@ -1,0 +1,42 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+)
+
+// Gate is a feature gate of Kueue and whether it is on.
+type Gate struct {
+	Name string
+	On   bool
+}
+
+// OtherGates returns the feature gates that decide about one error of [Validate]: with such a gate switched from what it is
+// to this value, Kueue's webhook does not return the error. They are sorted by name.
+func OtherGates(ctx context.Context, job []byte, refusal error) (out []Gate) {
+	t := table()
+	for i, g := range t.gates {
+		if g.locked {
+			continue
+		}
+		on := !t.state.Load().on[i]
+		restore := switched(g.name, on)
+		err := Validate(ctx, job)
+		restore()
+		if (err == nil || errors.Is(err, ErrRefused)) && !refuses(err, refusal) {
+			out = append(out, Gate{string(g.name), on})
+		}
+	}
+	slices.SortFunc(out, func(a, b Gate) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// refuses reports whether a refusal is among the errors of Validate.
+func refuses(err, refusal error) bool {
+	var all utilerrors.Aggregate
+	return errors.As(err, &all) && slices.ContainsFunc(all.Errors(), func(e error) bool { return e.Error() == refusal.Error() })
+}
