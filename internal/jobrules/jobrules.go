@@ -90,8 +90,12 @@ func ServerFaults(k kinds.Job, object map[string]any, open func(string) bool) []
 }
 
 // OperatorFaults returns the faults for which the operator does not run a job that the API server accepts. open is as in [ServerFaults].
+// It checks Ray's v1alpha1 too, which has the fields of v1.
 func OperatorFaults(k kinds.Job, object map[string]any, open func(string) bool) []Fault {
 	c, own := newChecker(k, object, open), rulesOf(k)
+	if k.Group == kinds.RayCluster.Group && kinds.Text(object, "apiVersion") == k.Group+"/v1alpha1" { // KubeRay reads it as v1
+		c = checkerOf(object, open)
+	}
 	if c == nil || own.operator == nil {
 		return nil
 	}
@@ -116,6 +120,10 @@ func newChecker(k kinds.Job, object map[string]any, open func(string) bool) *che
 	if kinds.Text(object, "apiVersion") != k.GroupVersion() {
 		return nil
 	}
+	return checkerOf(object, open)
+}
+
+func checkerOf(object map[string]any, open func(string) bool) *checker {
 	return &checker{List: faults.NewList(open), object: object, spec: faults.Inner(object, "spec")}
 }
 

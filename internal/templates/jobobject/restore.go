@@ -126,4 +126,15 @@ func Strip(o map[string]any) {
 	for _, key := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		delete(meta, key)
 	}
+	if job, ok := kinds.JobFor(manifest.TextOf(o["apiVersion"]), manifest.TextOf(o["kind"])); ok && job.OwnSelector && numbered(o) {
+		resubmitBatch(o)
+	}
+}
+
+// numbered reports a batch Job that has the UID of an exported one in its selector or in the labels of its pods.
+func numbered(o map[string]any) bool {
+	pods, selects := Inner(o, "spec", "template", "metadata", "labels"), Inner(o, "spec", "selector", "matchLabels")
+	return slices.ContainsFunc([]string{"controller-uid", "batch.kubernetes.io/controller-uid"}, func(key string) bool {
+		return pods[key] != nil || selects[key] != nil && len(selects) == 1
+	})
 }

@@ -113,6 +113,9 @@ func commentHeader(text string) (string, int) {
 			break
 		}
 		body = strings.TrimPrefix(body, " ")
+		if comment && isHeaderLine(body, []string{"kind"}) {
+			return "", 0 // an object that is commented out may have parameters of its own
+		}
 		if start < 0 && isHeaderLine(body, headerFieldNames) {
 			start = i
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -45,6 +47,8 @@ func (f *Faults) checkObject(o map[string]any, alone bool) {
 		what = strings.TrimSpace(kind + " " + manifest.Clip(name))
 	}
 	switch {
+	case version == "apps/v1" && kind == "StatefulSet" && name != "" && !manifest.Unfilled(name) && notNameOf(kind, name) != "":
+		f.add("metadata.name", errs.Usagef("%s", notNameOf(kind, name)).Suggest(validName(name)...))
 	case isJob: // has rules of its own: checkName
 	case name == "" && manifest.TextOf(meta["generateName"]) == "" && !alone:
 		f.add("metadata.name", errs.Usagef("the %s requires a name", kind))
@@ -61,6 +65,7 @@ func (f *Faults) checkObject(o map[string]any, alone bool) {
 	}
 	f.checkVersion(version, kind)
 	f.checkMeta(what, "metadata", meta)
+	f.checkFinalizers(what, version, meta)
 	for _, pods := range jobobject.PodTemplates(o) {
 		of := cmp.Or(pods.Role, what)
 		if pods.At == "" { // the object is the pod
@@ -85,6 +90,28 @@ func (f *Faults) checkMeta(what, at string, meta map[string]any) {
 		if why := values.NotAnnotation(k); why != "" && !manifest.Unfilled(k) {
 			f.add(manifest.JoinPath(manifest.JoinPath(at, "annotations"), k), errs.Usagef("%s: %s", what, why))
 		}
+	}
+}
+
+// checkFinalizers validates the finalizers of an object (ValidateFinalizers of k8s.io/apimachinery; ValidateFinalizerName of
+// Kubernetes for its own kinds, which require a domain).
+func (f *Faults) checkFinalizers(what, version string, meta map[string]any) {
+	list, _ := meta["finalizers"].([]any)
+	own := slices.Contains([]string{"v1", "apps/v1", "batch/v1"}, version)
+	for i, item := range list {
+		name := manifest.TextOf(item)
+		at := manifest.Location{Path: "metadata.finalizers"}.Item(i).Path
+		standard := slices.Contains([]string{string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}, name)
+		switch {
+		case manifest.Unfilled(name):
+		case len(validation.IsQualifiedName(name)) > 0:
+			f.add(at, errs.Usagef("%s: %s is not a valid finalizer: use a domain and a name, such as example.com/name", what, manifest.QuoteText(name)))
+		case own && !standard && !strings.Contains(name, "/"):
+			f.add(at, errs.Usagef("%s: finalizer %s requires a domain, such as example.com/%s", what, manifest.QuoteText(name), name))
+		}
+	}
+	if slices.Contains(list, any(metav1.FinalizerOrphanDependents)) && slices.Contains(list, any(metav1.FinalizerDeleteDependents)) {
+		f.add("metadata.finalizers", errs.Usagef("%s: the finalizers orphan and foregroundDeletion exclude each other", what))
 	}
 }
 
