@@ -90,6 +90,9 @@ func TestPodsOfKubernetesKinds(t *testing.T) {
 	}{
 		{kinds.Deployment.Path("default", ""), serving(app, `"app":"x"`, pod), 201, ""},
 		{kinds.Deployment.Path("default", ""), serving("", `"app":"x"`, pod), 422, "spec.selector: Required value"},
+		{kinds.StatefulSet.Path("default", ""), strings.Replace(serving(app, `"app":"x"`, pod), `"generateName":"x-"`, `"name":"a.b"`, 1), 422, `metadata.name: Invalid value: "a.b"`},
+		{rbacPath + "clusterroles", `{"metadata":{"name":"team:viewer"},"rules":[]}`, 201, ""},
+		{rbacPath + "clusterroles", `{"metadata":{"name":"team/viewer"},"rules":[]}`, 422, `metadata.name: Invalid value: "team/viewer"`},
 		{kinds.StatefulSet.Path("default", ""), serving(app, `"app":"y"`, pod), 422, "spec.template.metadata.labels: Invalid value: {\"app\":\"y\"}: `selector` does not match template `labels`"},
 		{kinds.Deployment.Path("default", ""), serving(app, `"app":"x"`, `{"restartPolicy":"Never",`+pod[1:]), 422, `spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"`},
 		{kinds.StatefulSet.Path("default", ""), serving(`"volumeClaimTemplates":[{"metadata":{"name":"d"}}],`+app, `"app":"x"`, `{"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"d","mountPath":"/d"}]}]}`), 201, ""},

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
+	segment "k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -121,6 +122,10 @@ func nameRule(r *resource) validation.ValidateNameFunc {
 		return validation.ValidateNamespaceName
 	case "Service":
 		return validation.NameIsDNS1035Label
+	case "StatefulSet":
+		return validation.NameIsDNSLabel
+	case "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding":
+		return segment.ValidatePathSegmentName
 	}
 	return validation.NameIsDNSSubdomain
 }
