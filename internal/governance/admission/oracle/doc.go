@@ -8,8 +8,7 @@
 // sigs.k8s.io/kueue/pkg/scheduler, adds test dependencies to go mod tidy that the
 // product must not have. Run it by hand and whenever Kueue is updated:
 //
-//	make oracle      3,000 inputs in the short form
-//	make fidelity    30,000 inputs, Kueue against itself, and a live Kueue
+//	make oracle
 //
-// Other inputs: go test -run TestAgainstKueue -inputs 5000 -first 1000 -full
+// README.md describes how each comparison is made.
 package oracle
