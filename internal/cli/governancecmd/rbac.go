@@ -54,8 +54,8 @@ keeps other subjects of a binding, and refuses objects of the same names that
 are not its own: it labels its objects app.kubernetes.io/managed-by=hyperpod.
 
 --verify asks the API server for each permission, as the current user, and lists
-the commands that each missing one affects. The exit code is 3 if a required one
-is missing.
+the missing ones with the commands that they affect; -o wide lists all. The exit
+code is 3 if a required one is missing.
 
 --principal prints EKS access entries instead, which make an IAM role or user a
 member of the group and grant nothing else; --apply creates them, and --verify
@@ -258,10 +258,10 @@ func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *facto
 	return answered(o.Factory, err, code)
 }
 
-// reviewTable has one row for the verbs on a resource that have the same answer, missing ones first, and the commands
-// that need what is missing. With wide, it has the commands of every row.
+// reviewTable has one row for the verbs on a resource that are missing, with the commands that need them, and counts the
+// permissions. With wide, it also has those that are granted, below.
 func reviewTable(d ReviewDocument, wide bool) output.Table {
-	t := output.Table{Columns: []output.Column{{Title: "RESOURCE"}, {Title: "VERBS", Wrap: true}, {Title: "SCOPE", Keep: true}, {Title: "ALLOWED", Keep: true}, {Title: "REQUIRED", Keep: true}, {Title: "COMMANDS", Wrap: true, Wide: d.Allowed}}}
+	t := output.Table{Columns: []output.Column{{Title: "RESOURCE"}, {Title: "VERBS", Wrap: true}, {Title: "SCOPE", Keep: true}, {Title: "ALLOWED", Keep: true}, {Title: "REQUIRED", Keep: true}, {Title: "COMMANDS", Wrap: true}}}
 	yes := map[bool]string{true: "yes", false: "no"}
 	type row struct {
 		resource, scope   string
@@ -269,7 +269,15 @@ func reviewTable(d ReviewDocument, wide bool) output.Table {
 		verbs, commands   []string
 	}
 	var rows []row
+	var all, missing [2]int // optional, required
+	index := map[bool]int{true: 1}
 	for _, r := range d.Permissions {
+		all[index[r.Required]]++
+		if !r.Allowed {
+			missing[index[r.Required]]++
+		} else if !wide {
+			continue
+		}
 		verb, resource, _ := strings.Cut(r.Permission, " ")
 		scope := "cluster"
 		if r.Namespace != "" {
@@ -282,20 +290,29 @@ func reviewTable(d ReviewDocument, wide bool) output.Table {
 			i, rows = len(rows), append(rows, row{resource: resource, scope: scope, allowed: r.Allowed, required: r.Required})
 		}
 		rows[i].verbs = append(rows[i].verbs, verb)
-		if wide || !r.Allowed {
-			rows[i].commands = append(rows[i].commands, r.Commands...)
-		}
+		rows[i].commands = append(rows[i].commands, r.Commands...)
 	}
-	missing := map[bool]int{true: 1}
-	slices.SortStableFunc(rows, func(a, b row) int { return missing[a.allowed] - missing[b.allowed] })
+	slices.SortStableFunc(rows, func(a, b row) int { return index[a.allowed] - index[b.allowed] })
 	for _, r := range rows {
 		slices.Sort(r.commands)
 		t.Rows = append(t.Rows, output.T(r.resource, strings.Join(r.verbs, ", "), r.scope, yes[r.allowed], yes[r.required], strings.Join(slices.Compact(r.commands), ", ")))
 	}
-	if d.Allowed {
-		t.Notes = append(t.Notes, "every required permission in "+d.Namespace+" is granted")
-	} else {
-		t.Notes = append(t.Notes, "some required permissions in "+d.Namespace+" are missing")
+	t.NoHeader = len(rows) == 0
+	t.Notes = append(t.Notes, granted(missing[1], all[1], "required", " in "+d.Namespace), granted(missing[0], all[0], "optional", ""))
+	if !wide {
+		t.Notes = append(t.Notes, "granted permissions are hidden (see -o wide)")
 	}
 	return t
+}
+
+// granted counts the permissions of a sort, "required" or "optional".
+func granted(missing, all int, sort, where string) string {
+	if missing == 0 {
+		return fmt.Sprintf("every %s permission%s is granted (%d)", sort, where, all)
+	}
+	verb := "are"
+	if missing == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%d of %d %s permissions%s %s missing", missing, all, sort, where, verb)
 }
