@@ -41,7 +41,7 @@ func refusePod(object map[string]any) (at, why string) {
 	case !strings.Contains(group, "${") && len(validation.IsDNS1123Subdomain(group)) > 0: // its Workload has this name
 		return "metadata.labels[" + PodGroupName + "]", "Invalid value: " + strconv.Quote(group) + ": " + validation.IsDNS1123Subdomain(group)[0]
 	case err != nil || n < 1:
-		return "metadata.annotations[" + PodGroupTotal + "]", strconv.Quote(total) + " is not a number above 0"
+		return "metadata.annotations[" + PodGroupTotal + "]", strconv.Quote(total) + " is not a whole number of at least 1"
 	}
 	return "", ""
 }

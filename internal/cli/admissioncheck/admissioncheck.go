@@ -127,7 +127,7 @@ func AddAssumeFlag(cmd *cobra.Command, d *time.Duration) {
 // CheckAssume validates the value of that flag.
 func CheckAssume(d time.Duration) error {
 	if d < 0 {
-		return errs.Usagef("invalid --assume-duration %s: must be above 0, for example 4h", d)
+		return errs.Usagef("invalid --assume-duration %s: must be greater than 0, for example 4h", d)
 	}
 	return nil
 }

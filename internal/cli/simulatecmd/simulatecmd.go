@@ -161,9 +161,9 @@ func (o *Options) Validate() error {
 	}
 	switch {
 	case o.assumed && o.Assume <= 0:
-		return errs.Usagef("invalid --assume-duration %s: must be above 0, for example 4h", o.Assume)
+		return errs.Usagef("invalid --assume-duration %s: must be greater than 0, for example 4h", o.Assume)
 	case o.timed && o.For <= 0:
-		return errs.Usagef("invalid --for %s: must be above 0, for example 4h", o.For)
+		return errs.Usagef("invalid --for %s: must be greater than 0, for example 4h", o.For)
 	case o.timed && o.counted:
 		return factory.Excludes("for", "cycles")
 	case o.timed && len(o.RemoveNodes)+len(o.ChangeFiles) == 0:

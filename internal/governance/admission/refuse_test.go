@@ -31,7 +31,7 @@ func TestRefusals(t *testing.T) {
 		"Pod without the name of its group": {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","annotations":{"kueue.x-k8s.io/pod-group-total-count":"2"}},` + pods + `}`,
 			"metadata.labels[kueue.x-k8s.io/pod-group-name]: Required value: both"},
 		"Pod of a group of none": {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":{"kueue.x-k8s.io/pod-group-name":"g"},"annotations":{"kueue.x-k8s.io/pod-group-total-count":"0"}},` + pods + `}`,
-			`metadata.annotations[kueue.x-k8s.io/pod-group-total-count]: Invalid value: "0" is not a number above 0`},
+			`metadata.annotations[kueue.x-k8s.io/pod-group-total-count]: Invalid value: "0" is not a whole number of at least 1`},
 		"AppWrapper in a queue without a valid name": {`{"apiVersion":"workload.codeflare.dev/v1beta2","kind":"AppWrapper","metadata":{"name":"a","labels":{"kueue.x-k8s.io/queue-name":"The_Queue"}},"spec":{"components":[{"template":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"template":{` + pods + `}}}}]}}`,
 			`metadata.labels[kueue.x-k8s.io/queue-name]: Invalid value: "The_Queue"`},
 	} {

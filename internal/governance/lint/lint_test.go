@@ -61,7 +61,7 @@ func TestRules(t *testing.T) {
 		{name: "unknown priority", meta: strings.Replace(both, "low-priority", "lwo-priority", 1), res: gpus, want: "E007", fix: "--priority low-priority"},
 		{name: "priority of pods", meta: queue, spec: `"priorityClassName":"pc",`, res: gpus},
 		{name: "priority of pods and of the job", meta: both, spec: `"priorityClassName":"pc",`, res: gpus, want: "W008"},
-		{name: "weight 0", meta: both, res: gpus, change: func(j *lint.Job) { j.FairSharing, j.Borrows, j.Weight = true, true, &zero }, want: "W010", fix: "ask an administrator for a fair-share weight above 0"},
+		{name: "weight 0", meta: both, res: gpus, change: func(j *lint.Job) { j.FairSharing, j.Borrows, j.Weight = true, true, &zero }, want: "W010", fix: "ask an administrator for a fair-share weight greater than 0"},
 		{name: "unknown queue", meta: strings.Replace(both, `"q"`, `"queue-bb"`, 1), res: gpus, want: "E011", fix: "--queue-name queue-b"},
 		{name: "no queue, not governed", res: gpus},
 		{name: "no queue, governed", res: gpus, change: func(j *lint.Job) { j.Governed = true }, want: "E012", fix: "--queue-name QUEUE"},

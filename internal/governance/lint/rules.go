@@ -62,7 +62,7 @@ func Rules() []Rule {
 		{NotOnDashboard, Warning, "The dashboard lists only jobs with both the queue label and the priority label.", "SageMaker HyperPod task governance: HyperPod CLI, tasks"},
 		{TopologyTwice, Error, "A pod requests topology by annotation or by node selector, not by both.", "SageMaker HyperPod task governance: tasks scheduling"},
 		{TopologyType, Warning, "Only some instance types have network topology labels.", "SageMaker HyperPod task governance: tasks scheduling"},
-		{SliceSize, Error, "kueue.x-k8s.io/podset-slice-size must be a whole number above 0 that divides the number of pods, and needs a slice topology.", "SageMaker HyperPod task governance: upgrade notes of v1.6; Kueue: topology-aware scheduling"},
+		{SliceSize, Error, "kueue.x-k8s.io/podset-slice-size must be a whole number of at least 1 that divides the number of pods, and needs a slice topology.", "SageMaker HyperPod task governance: upgrade notes of v1.6; Kueue: topology-aware scheduling"},
 		{OldGovernance, Error, "Jobs of the HyperPod training operator need task governance v1.3.0 or later (Kueue v0.12 or later).", "SageMaker HyperPod: training operator"},
 		{ResumeNamespace, Warning, "Auto-resume works only in the namespace kubeflow and in namespaces that begin with hyperpod.", "SageMaker HyperPod: run jobs with the HyperPod CLI"},
 		{ResumeIncomplete, Error, "Auto-resume needs both of its annotations and restartPolicy OnFailure.", "SageMaker HyperPod: run jobs with the HyperPod CLI"},

@@ -82,7 +82,7 @@ const sliceSize = "kueue.x-k8s.io/podset-slice-size"
 func sliceMessage(x *lint.Facts) string {
 	switch x.Case {
 	case lint.NotANumber:
-		return fmt.Sprintf("%s: invalid %s %q: must be a whole number above 0", x.PodSet, sliceSize, x.Requested)
+		return fmt.Sprintf("%s: invalid %s %q: must be a whole number of at least 1", x.PodSet, sliceSize, x.Requested)
 	case lint.NoTopology:
 		return fmt.Sprintf("%s: %s needs kueue.x-k8s.io/podset-slice-required-topology", x.PodSet, sliceSize)
 	}
@@ -106,7 +106,7 @@ func deviceMessage(x *lint.Facts) string {
 func findingAdvice(f *lint.Finding) string {
 	switch f.Code {
 	case lint.WeightZero:
-		return "ask an administrator for a fair-share weight above 0"
+		return "ask an administrator for a fair-share weight greater than 0"
 	case lint.NoPodLabel:
 		return "put the queue label on every pod template"
 	case lint.OldGovernance:

@@ -26,7 +26,7 @@ func (v Values) checkQuantities() error {
 		}
 		n, err := resource.ParseQuantity(q.have)
 		if err != nil || n.Sign() <= 0 {
-			return q.of.Invalid(q.have, "must be a quantity above 0, such as 500m, 4 or 16Gi")
+			return q.of.Invalid(q.have, "must be a quantity greater than 0, such as 500m, 4 or 16Gi")
 		}
 		if n.Cmp(q.most) > 0 {
 			return q.of.Invalid(q.have, "must be at most %s", q.most.String())
