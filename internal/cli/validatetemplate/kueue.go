@@ -15,9 +15,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
-// refusedByKueue returns the faults for which Kueue's webhooks refuse the jobs of a template. What depends on values with
-// placeholders is not checked.
+// refusedByKueue returns the faults for which Kueue's webhooks refuse the jobs of a template, with the defaults of all feature
+// gates. What depends on values with placeholders is not checked.
 func refusedByKueue(ctx context.Context, t *parse.Template) (found []parse.Fault) {
+	admission.UseDefaults()
 	for _, doc := range t.Docs {
 		object, _ := doc.Plain().(map[string]any)
 		k, isJob := kinds.JobFor(kinds.Text(object, "apiVersion"), kinds.Text(object, "kind"))
@@ -45,8 +46,8 @@ func refusedByKueue(ctx context.Context, t *parse.Template) (found []parse.Fault
 	return found
 }
 
-// unless names the feature gates with which Kueue would not refuse a job for a fault. The template is checked with the
-// defaults of all gates.
+// unless returns the condition under which Kueue would not refuse a job for a fault, from the feature gates that decide; "" for
+// none.
 func unless(gates []admission.Gate) string {
 	var all []string
 	for _, g := range gates {

@@ -49,6 +49,10 @@ func setGates(want map[string]bool) []Warning {
 	return warnings
 }
 
+// UseDefaults sets all gates to Kueue's defaults, for answers that are not about a cluster. An earlier engine of the process may
+// have set others.
+func UseDefaults() { setGates(nil) }
+
 // gateTable is the registry of gates with quick answers. Kueue reads gates many times in every decision. The registry
 // looks each one up again, goes through all gates for a change, and copies the names of all gates that were read before
 // when one is read for the first time.
@@ -150,17 +154,30 @@ func (t *gateTable) Enabled(f featuregate.Feature) bool {
 	return t.FeatureGate.Enabled(f)
 }
 
-// switched turns a gate on or off for a while. The result puts it back.
+// switched turns a gate on or off for a while. The result puts this gate back, and leaves those that others changed meanwhile:
+// a sandbox in the process makes decisions while a command does.
 func switched(f featuregate.Feature, on bool) (restore func()) {
-	t := utilfeature.DefaultFeatureGate.(*gateTable) // since New
-	was, i := t.state.Load(), t.index(f)
-	if i < 0 || was.on[i] == on {
+	t := table()
+	i := t.index(f)
+	if i < 0 || !t.turn(i, on) {
 		return func() {}
 	}
-	now := slices.Clone(was.on)
-	now[i] = on
-	t.state.Store(&gateState{was.registry, now})
-	return func() { t.state.Store(was) }
+	return func() { t.turn(i, !on) }
+}
+
+// turn sets one gate for Kueue, not in the registry. It reports whether the gate was another way.
+func (t *gateTable) turn(i int, on bool) bool {
+	for {
+		was := t.state.Load()
+		if was.on[i] == on {
+			return false
+		}
+		now := slices.Clone(was.on)
+		now[i] = on
+		if t.state.CompareAndSwap(was, &gateState{was.registry, now}) {
+			return true
+		}
+	}
 }
 
 // withReasons turns on, for the time of one decision, the gate under which Kueue's

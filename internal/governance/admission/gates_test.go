@@ -43,3 +43,18 @@ func TestSetGatesRegistry(t *testing.T) {
 	setGates(nil)
 	compare("back to the defaults")
 }
+
+// A gate that is put back leaves those alone that were switched meanwhile.
+func TestSwitchedAtTheSameTime(t *testing.T) {
+	setGates(nil)
+	first := withReasons()
+	second := withoutHashes()
+	first()
+	if features.Enabled(features.UnadmittedWorkloadsObservability) || features.Enabled(features.SchedulingEquivalenceHashing) {
+		t.Error("the first gate is put back, the second is not")
+	}
+	second()
+	if features.Enabled(features.UnadmittedWorkloadsObservability) || !features.Enabled(features.SchedulingEquivalenceHashing) {
+		t.Error("both gates have their defaults")
+	}
+}

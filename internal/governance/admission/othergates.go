@@ -19,20 +19,24 @@ type Gate struct {
 // to this value, Kueue's webhook does not return the error. They are sorted by name.
 func OtherGates(ctx context.Context, job []byte, refusal error) (out []Gate) {
 	t := table()
-	for i, g := range t.gates {
+	for _, g := range t.gates {
 		if g.locked {
 			continue
 		}
-		on := !t.state.Load().on[i]
-		restore := switched(g.name, on)
-		err := Validate(ctx, job)
-		restore()
+		on := !t.Enabled(g.name)
+		err := validateWith(ctx, job, g, on)
 		if (err == nil || errors.Is(err, ErrRefused)) && !refuses(err, refusal) {
 			out = append(out, Gate{string(g.name), on})
 		}
 	}
 	slices.SortFunc(out, func(a, b Gate) int { return strings.Compare(a.Name, b.Name) })
 	return out
+}
+
+// validateWith is Validate with another value of a gate.
+func validateWith(ctx context.Context, job []byte, g gate, on bool) error {
+	defer switched(g.name, on)()
+	return Validate(ctx, job)
 }
 
 // refuses reports whether a refusal is among the errors of Validate.
