@@ -166,8 +166,8 @@ func (e *Engine) reconcileReserved(ctx context.Context, key workload.Reference) 
 		return
 	}
 	if !workload.IsAdmitted(w) && !e.leads(w) {
-		if reason, message := e.unheld(w, lq); reason != "" {
-			e.takeBack(ctx, key, reason, message)
+		if reason, message := e.queueLost(w, lq); reason != "" {
+			e.unreserve(ctx, key, reason, message)
 		}
 		return
 	}

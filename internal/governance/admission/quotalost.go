@@ -26,8 +26,9 @@ func deactivated(w *kueue.Workload) (reason, message string) {
 	return reason, message
 }
 
-// evictByChecks evicts a workload with quota whose admission checks failed: a rejected one deactivates it, after one that asks for
-// a retry it queues again. It reports whether it did. (reconcileCheckBasedEviction in workload_controller.go)
+// evictByChecks evicts a workload with quota if an admission check failed. A rejected check deactivates the workload; after one that
+// asks for a retry, the workload is queued again. It reports whether it evicted. (reconcileCheckBasedEviction in
+// workload_controller.go)
 func (e *Engine) evictByChecks(ctx context.Context, w *kueue.Workload) bool {
 	if workloadevict.IsEvicted(w) {
 		return false
@@ -48,7 +49,7 @@ func (e *Engine) evictByChecks(ctx context.Context, w *kueue.Workload) bool {
 	return true
 }
 
-// retryLater notes when a workload may queue again whose admission checks ask for a retry.
+// retryLater records when a workload can be queued again after its admission checks asked for a retry.
 func (e *Engine) retryLater(key workload.Reference) {
 	if at := workload.NeedsRequeueAtUpdate(e.store.workloads[key], e.clock); at != nil {
 		c := e.writable(key)
@@ -78,9 +79,9 @@ func failedChecks(checks []kueue.AdmissionCheckState, state kueue.CheckState) st
 	return fmt.Sprintf("%s in %s state: %s", noun, state, strings.Join(parts, "; "))
 }
 
-// unheld returns why a workload that has its quota and waits for admission checks loses it: its queue is stopped or gone.
+// queueLost returns why a workload that has reserved quota and waits for admission checks loses it: its queue is stopped or deleted.
 // (reconcileOnLocalQueueActiveState and reconcileOnClusterQueueActiveState in workload_controller.go)
-func (e *Engine) unheld(w *kueue.Workload, lq *kueue.LocalQueue) (reason, message string) {
+func (e *Engine) queueLost(w *kueue.Workload, lq *kueue.LocalQueue) (reason, message string) {
 	const misconfigured, suspended = kueue.WorkloadQuotaReservedReasonMisconfigured, kueue.WorkloadQuotaReservedReasonSuspended
 	switch {
 	case lq == nil && len(e.store.lqs) == 0: // they are unknown
@@ -100,14 +101,15 @@ func (e *Engine) unheld(w *kueue.Workload, lq *kueue.LocalQueue) (reason, messag
 	return "", ""
 }
 
-// takeBack takes the quota of a workload that was not admitted. Its pods do not run, so Kueue does not call it an eviction.
-func (e *Engine) takeBack(ctx context.Context, key workload.Reference, reason, message string) {
+// unreserve removes the quota reservation of a workload that was not admitted. Its pods do not run, so Kueue does not call it an
+// eviction.
+func (e *Engine) unreserve(ctx context.Context, key workload.Reference, reason, message string) {
 	c := e.writable(key)
-	held := c.Status.Admission.ClusterQueue
+	queue := c.Status.Admission.ClusterQueue
 	workload.UnsetQuotaReservationWithCondition(c, workload.UnadmittedWorkloadReasonWithFallback(reason, kueue.WorkloadInadmissible), message, e.now())
 	e.store.put(c)
 	_ = e.cache.DeleteWorkload(e.log, key)
-	e.wake(held)
+	e.wake(queue)
 	e.enqueue(c)
 	e.reconcile(ctx, key)
 	e.verdicts[key] = verdict{reason, message}
