@@ -60,8 +60,8 @@ func asUsage(root *cobra.Command, args []string, err error) error {
 	if len(typed) < 4 {
 		return e.Suggest(errs.Run("--help"))
 	}
-	parent, _, found := root.Find(strings.Fields(typed[3])[1:])
-	if found != nil {
+	parent, _, unknown := root.Find(strings.Fields(typed[3])[1:])
+	if unknown != nil {
 		parent = root
 	}
 	return e.Suggest(insteadOf(parent, typed[1], after(args, typed[1]))...)
@@ -72,7 +72,7 @@ func after(args []string, word string) []string {
 	return args[slices.Index(args, word)+1:]
 }
 
-// insteadOf are the commands to suggest for an unknown one and the arguments that follow it.
+// insteadOf returns the commands to suggest in place of an unknown one. rest are the arguments that follow it.
 func insteadOf(parent *cobra.Command, word string, rest []string) (out []errs.Suggestion) {
 	path := strings.Fields(parent.CommandPath())[1:]
 	var names []string
@@ -95,8 +95,8 @@ func insteadOf(parent *cobra.Command, word string, rest []string) (out []errs.Su
 
 func runOf(words ...string) errs.Suggestion { return errs.Run(words[0], words[1:]...) }
 
-// commandOf returns the command that does what another tool's command does: of a verb and the noun that follows it, else of the
-// verb alone. "" if it is not known.
+// commandOf returns the command that does what another tool's command does, "" if it is not known. A verb with the noun that
+// follows it comes before the verb alone. words are those that were typed, names the commands that exist.
 func commandOf(words, rest, names []string) string {
 	verb := strings.Join(words, "-")
 	for _, noun := range nounsOf(verb, rest) {
@@ -113,8 +113,8 @@ func commandOf(words, rest, names []string) string {
 	return otherTools[strings.TrimSuffix(verb, "s")]
 }
 
-// nounsOf are the words for what a verb of another tool is about: as it is written, in the singular, in the plural, and job or
-// jobs for a kind of job. get of a kind alone is a list.
+// nounsOf returns the words for what a verb of another tool is about: the next argument as it is typed, in the singular and in the
+// plural, and job or jobs for a kind of job. In kubectl, get with a kind alone is a list.
 func nounsOf(verb string, rest []string) []string {
 	if len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
 		return nil

@@ -158,8 +158,7 @@ func (w *Writer) resume() error {
 	return nil
 }
 
-// torn reports a segment that has no more than its header and a part of its first sample. One with more that cannot be
-// read is damaged, and stays.
+// torn reports a segment that a crash cut off in its header or its first sample. Another segment that cannot be read is damaged.
 func torn(data []byte) bool {
 	_, rest, header := bytes.Cut(data, []byte("\n"))
 	return !header || !bytes.Contains(rest, []byte("\n"))

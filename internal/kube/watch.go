@@ -322,7 +322,7 @@ func (w *follower[T]) apply(kind string, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if kind != bookmark {
+	if kind != bookmark { // which has no object
 		if err := t.identified(key); err != nil {
 			return err
 		}
@@ -330,10 +330,9 @@ func (w *follower[T]) apply(kind string, raw json.RawMessage) error {
 	if t.version != "" {
 		w.version = t.version
 	}
-	if kind == bookmark {
-		return nil
-	}
 	switch kind {
+	case bookmark:
+		return nil
 	case Deleted:
 		delete(w.known, key)
 	default:

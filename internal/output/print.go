@@ -114,7 +114,7 @@ func (s *IO) PrintTable(t Table) error {
 	return err
 }
 
-// ShowTable writes a table to Err, above a question: also if notices are suppressed.
+// ShowTable writes a table to Err, above a prompt. --quiet does not suppress it.
 func (s *IO) ShowTable(t Table) {
 	e := *s
 	e.OutTTY, e.Color = s.ErrTTY, s.ErrColor

@@ -12,8 +12,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
-// TestHostile: every place of testdata/hostile.yaml where somebody could have put
-// a secret holds one, marked SECRET; whatever the checks need holds KEEP.
 // TestKeepsWhatDecides: annotations by which Kueue tells pod groups from single pods, and one role of a group from another, stay.
 func TestKeepsWhatDecides(t *testing.T) {
 	for _, name := range []string{"is-group-workload", "pod-group-fast-admission", "pod-group-serving", "retriable-in-group", "role-hash", "podset-replica-sizes", "raycluster-podset-replica-sizes"} {
@@ -24,6 +22,8 @@ func TestKeepsWhatDecides(t *testing.T) {
 	}
 }
 
+// TestHostile: every place of testdata/hostile.yaml where somebody could have put
+// a secret holds one, marked SECRET; whatever the checks need holds KEEP.
 func TestHostile(t *testing.T) {
 	data, err := os.ReadFile("testdata/hostile.yaml")
 	if err != nil {

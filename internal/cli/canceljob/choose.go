@@ -197,18 +197,28 @@ func (o *Options) announce(targets []target, now time.Time) {
 // mostLines is the number of jobs that are listed at a time before a prompt. A dry run prints all of them.
 const mostLines = 20
 
-// show prints a table of the jobs; of many, the first ones. Columns that no job has a value for are left out. now is zero where
-// ages are not shown.
+// show prints a table of the jobs above a prompt; of many, the first ones. It leaves out columns without values: namespaces adds
+// that of the namespace, and now, unless it is zero, that of the age.
 func (o *Options) show(targets []target, namespaces bool, now time.Time) {
 	columns := []struct {
 		output.Column
 		value func(target) string
 	}{
 		{output.Column{Title: "NAME", Keep: true}, func(t target) string { return t.name }},
-		{output.Column{Title: "NAMESPACE"}, func(t target) string { return map[bool]string{true: t.namespace}[namespaces] }},
+		{output.Column{Title: "NAMESPACE"}, func(t target) string {
+			if !namespaces {
+				return ""
+			}
+			return t.namespace
+		}},
 		{output.Column{Title: "KIND"}, func(t target) string { return t.kind.Kind }},
 		{output.Column{Title: "STATE", Keep: true}, func(t target) string { return string(t.state) }},
-		{output.Column{Title: "REASON"}, func(t target) string { return map[bool]string{true: t.reason}[t.reason != string(t.state)] }},
+		{output.Column{Title: "REASON"}, func(t target) string {
+			if t.reason == string(t.state) {
+				return ""
+			}
+			return t.reason
+		}},
 		{output.Column{Title: "AGE", Right: true}, func(t target) string {
 			if now.IsZero() || t.created.IsZero() {
 				return ""

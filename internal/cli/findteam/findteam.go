@@ -123,18 +123,18 @@ func (s Scope) unknown(r *quota.Report) error {
 	case s.Team != "" && s.Namespace != "" && slices.ContainsFunc(r.Teams, func(t quota.Team) bool { return named(t, s.Team) }):
 		e = errs.NotFoundf("team %q has no queue in namespace %s", s.Team, s.Namespace)
 	case s.Team != "":
-		return s.hiding(r, notFound(errs.NotFoundf("team or queue %q not found", s.Team), s.Team, names))
+		return hiding(r, notFound(errs.NotFoundf("team or queue %q not found", s.Team), s.Team, names))
 	default:
 		e = errs.NotFoundf("namespace %q has no queue", s.Namespace)
 	}
 	if len(names) > 0 {
 		e.WithFact("teams", words.Some(names, 20))
 	}
-	return s.hiding(r, e)
+	return hiding(r, e)
 }
 
 // hiding adds to an error that there may be teams that the user cannot see.
-func (Scope) hiding(r *quota.Report, e *errs.Error) *errs.Error {
+func hiding(r *quota.Report, e *errs.Error) *errs.Error {
 	if !r.Complete {
 		e.WithFact("hidden", "other teams: you need permission to list clusterqueues")
 	}

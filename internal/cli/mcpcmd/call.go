@@ -44,7 +44,7 @@ type answer struct {
 	failed     bool
 }
 
-// toolbox runs commands for tools: those that wait beside others, the others one after the other.
+// toolbox runs commands for tools, one after the other. A tool that waits lets others run meanwhile.
 type toolbox struct {
 	o *Options
 	// turn is held by the tool that runs: the admission check has settings of the process.

@@ -117,10 +117,11 @@ func (t *toolbox) add(s *mcp.Server, c command) error {
 	return nil
 }
 
-// progressEvery is how often a call that waits reports that it does.
+// progressEvery is the time between two reports of a call that waits.
 const progressEvery = 5 * time.Second
 
-// progress tells a client that asked for it how many seconds a call has taken, at once and from time to time. The result ends it.
+// progress reports to a client that wants progress how many seconds a call has taken, until end is called. The first report
+// comes at once.
 func progress(ctx context.Context, r *mcp.CallToolRequest) (end func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 )
 
-// longestWait is the limit of a call that waits: clients give up on longer ones.
+// longestWait limits a call that waits, because clients give up on longer ones.
 const longestWait = 10 * time.Minute
 
 // argument is one of a tool and the flag behind it.
@@ -49,7 +49,7 @@ type command struct {
 	preview []string
 	// lines: the result is a list of JSON documents.
 	lines bool
-	// waits: the tool takes its time, and other tools run meanwhile.
+	// waits: the tool waits for the cluster, and makes no decisions of Kueue. Other tools run meanwhile.
 	waits bool
 }
 

@@ -177,7 +177,7 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	return Failure(last)
 }
 
-// unreachable returns an error for a goal that a service never reaches. It ends where somebody deletes it, or where it fails.
+// unreachable returns an error if a service never reaches the goal. A wait for its end is possible, and a note says what ends it.
 func (o *Options) unreachable(job findjob.Job) error {
 	if !job.Kind.Serves {
 		return nil

@@ -89,10 +89,10 @@ var strictDecoder = sync.OnceValue(func() runtime.Decoder {
 // DecodeStrict is Decode for files that people write: an unknown field or kind is an error.
 func DecodeStrict(data []byte) ([]client.Object, error) { return decode(data, strictDecoder(), true) }
 
-// maxNested is how deep lists may be in lists. Each list is read once for every list around it.
+// maxNested limits how deep lists are nested: each one is decoded again for every list around it.
 const maxNested = 10
 
-// one decodes a document that is in so many lists.
+// one decodes a document. nested is the number of lists around it.
 func (d decoding) one(doc []byte, nested int) ([]client.Object, error) {
 	js, err := utilyaml.ToJSON(doc)
 	if err == nil && !json.Valid(js) { // YAML that begins with a brace

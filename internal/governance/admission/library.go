@@ -11,12 +11,13 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"sigs.k8s.io/kueue/pkg/cache/scheduler/simulator"
 	"sigs.k8s.io/kueue/pkg/features"
+	utiltaints "sigs.k8s.io/kueue/pkg/util/taints"
 )
 
-// library says on which nodes of a topology a pod may run, as the filters of the Kubernetes scheduler do that Kueue asks with the
-// gate SchedulerLibraryIntegration: NodeUnschedulable, TaintToleration and NodeAffinity. Kueue links the scheduler for it
-// (pkg/cache/scheduler/was), which would be most of this program. The filters see the pod template alone, not what the flavor
-// tolerates, and nodes that are not ready only if they have a taint.
+// library finds the nodes of a topology that a pod fits, as Kueue does with the gate SchedulerLibraryIntegration. Kueue then asks
+// three filters of the Kubernetes scheduler: NodeUnschedulable, TaintToleration and NodeAffinity (pkg/cache/scheduler/was). The
+// scheduler would be most of this program, so the filters are written again here. They see only the pod template, not the
+// tolerations of the flavor, and they accept a node that is not ready unless it has a taint.
 type library struct{}
 
 // NewFeasibilityChecker implements [simulator.SchedulingSimulator].
@@ -31,12 +32,13 @@ func (library) FindFeasibleNodes(_ context.Context, candidates iter.Seq[simulato
 	for c := range candidates {
 		stats.TotalNodes++
 		m, ok := c.(simulator.MatchedCandidate)
-		if node := c.GetNode(); !ok || node != nil && !filter(node) {
+		node := c.GetNode()
+		if !ok || node != nil && !filter(node) {
 			stats.SchedulerLibraryNoFit++
 			continue
 		}
-		if features.Enabled(features.TASRespectNodeAffinityPreferred) && pod.PreferredSchedulingTerms != nil {
-			m.SetAffinityScore(m.GetAffinityScore() + pod.PreferredSchedulingTerms.Score(c.GetNode()))
+		if features.Enabled(features.TASRespectNodeAffinityPreferred) && pod.PreferredSchedulingTerms != nil && node != nil {
+			m.SetAffinityScore(m.GetAffinityScore() + pod.PreferredSchedulingTerms.Score(node))
 		}
 		out = append(out, m)
 	}
@@ -52,14 +54,10 @@ func filtersOf(spec *corev1.PodSpec) func(*corev1.Node) bool {
 		if node.Spec.Unschedulable {
 			taints = append(slices.Clone(taints), cordon)
 		}
-		if _, untolerated := corev1helpers.FindMatchingUntoleratedTaint(logr.Discard(), taints, spec.Tolerations, keepsAway, false); untolerated {
+		if _, untolerated := corev1helpers.FindMatchingUntoleratedTaint(logr.Discard(), taints, spec.Tolerations, utiltaints.IsSchedulingTaint, false); untolerated {
 			return false
 		}
 		fits, err := affinity.Match(node)
 		return err == nil && fits
 	}
-}
-
-func keepsAway(t *corev1.Taint) bool {
-	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }
