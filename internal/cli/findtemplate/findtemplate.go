@@ -205,7 +205,8 @@ func PodSets(workload []byte) ([]map[string]any, error) {
 	return w.Spec.PodSets, err
 }
 
-// WorkloadOf returns the newest Workload of a job as JSON, nil if there is none: that of its label, or the one that the job owns.
+// WorkloadOf returns the Workload of a job as JSON, nil if there is none: one with the label of its UID, or one that the job owns.
+// An elastic job has one for each of its sizes; the newest is the present one.
 func WorkloadOf(ctx context.Context, c *kube.Client, j findjob.Job) ([]byte, error) {
 	r, err := reader.Served(ctx, c, kinds.Workload)
 	if err != nil {
@@ -216,20 +217,27 @@ func WorkloadOf(ctx context.Context, c *kube.Client, j findjob.Job) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	for _, item := range slices.Backward(page.Items) {
+	newest, created := map[string]any(nil), ""
+	for _, item := range page.Items {
 		var o map[string]any
 		if err := kube.Decode(item, &o); err != nil {
 			return nil, err
 		}
-		if selector != "" || owns(j.UID(), o) {
-			o["apiVersion"], o["kind"] = r.GroupVersion(), r.Kind // items of a list lack them
-			return json.Marshal(o)
+		if selector == "" && !owns(j.UID(), o) {
+			continue
+		}
+		if at := kinds.Text(o, "metadata", "creationTimestamp"); newest == nil || at >= created { // all are UTC, in one form
+			newest, created = o, at
 		}
 	}
-	return nil, nil
+	if newest == nil {
+		return nil, nil
+	}
+	newest["apiVersion"], newest["kind"] = r.GroupVersion(), r.Kind // items of a list lack them
+	return json.Marshal(newest)
 }
 
-// owns reports an owner of an object, by its UID.
+// owns reports whether an object has an owner with this UID.
 func owns(uid string, o map[string]any) bool {
 	meta, _ := o["metadata"].(map[string]any)
 	owners, _ := meta["ownerReferences"].([]any)

@@ -123,24 +123,24 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	st, namespace, events, hidden, err := o.read(ctx, c)
+	r, err := o.read(ctx, c)
 	if err != nil {
 		return err
 	}
 	now := c.Now()
-	list, oldest := o.jobs(st, events, now)
+	list, oldest := o.jobs(r.state, r.events, now)
 	samples, err := o.samples(c, from, now)
 	if err != nil {
 		return err
 	}
-	if !hidden {
-		if err := findteam.Known(o.Team, teams(st, samples)); err != nil {
+	if !r.teamsHidden {
+		if err := findteam.Known(o.Team, teams(r.state, samples)); err != nil {
 			return err
 		}
 	}
 	if samples != nil {
 		list = usage.WithRecorded(list, samples, func(j history.Job) bool {
-			return (namespace == "" || j.Namespace == namespace) && (!o.Mine || j.Owner == f.User()) && (o.Team == "" || j.Team == o.Team)
+			return (r.namespace == "" || j.Namespace == r.namespace) && (!o.Mine || j.Owner == f.User()) && (o.Team == "" || j.Team == o.Team)
 		})
 	}
 	d := usage.Build(list, from, now)
@@ -152,7 +152,7 @@ func Run(ctx context.Context, o *Options) error {
 	if !oldest.IsZero() {
 		d.KnownSince = &oldest
 	}
-	failed := factory.Failures(st.Missing)
+	failed := factory.Failures(r.state.Missing)
 	table := func() output.Table {
 		t := o.table(d, format.Name == output.Wide)
 		if failed != nil { // there may be jobs
@@ -176,12 +176,20 @@ func Run(ctx context.Context, o *Options) error {
 	return output.Outcome(err, failed)
 }
 
-// read reads the jobs with their workloads, queues and events, and returns their namespace, "" for all, and whether
-// there may be teams that it could not read.
-func (o *Options) read(ctx context.Context, c *factory.Cluster) (st *state.State, namespace string, events []state.Event, hidden bool, err error) {
+// reading is what get-usage reads of a cluster.
+type reading struct {
+	state     *state.State
+	namespace string // of the jobs, "" for all
+	events    []state.Event
+	// teamsHidden reports that there may be teams that could not be read.
+	teamsHidden bool
+}
+
+// read reads the jobs with their workloads, queues and events.
+func (o *Options) read(ctx context.Context, c *factory.Cluster) (*reading, error) {
 	served, err := discovery.ServedJobs(ctx, c.Client)
 	if err != nil {
-		return nil, "", nil, false, err
+		return nil, err
 	}
 	want := state.Want{Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true}
 	if o.AllNamespaces || o.Team != "" {
@@ -191,29 +199,29 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (st *state.State
 	} else {
 		ns, err := o.Factory.NamespaceToList(ctx, c)
 		if err != nil {
-			return nil, "", nil, false, err
+			return nil, err
 		}
 		want.Namespace = ns.Name
 	}
-	st, err = state.Load(ctx, c.Client, want, c.Now())
+	st, err := state.Load(ctx, c.Client, want, c.Now())
 	if err != nil {
-		return nil, "", nil, false, err
+		return nil, err
 	}
-	hidden = slices.ContainsFunc(st.Missing, func(m state.Missing) bool {
-		return m.Reason != state.NotServed && (m.Resource.FullName() == kinds.ClusterQueue.FullName() || m.Resource.FullName() == kinds.LocalQueue.FullName())
-	})
-	st.Missing = slices.DeleteFunc(st.Missing, func(m state.Missing) bool { // only what is borrowed, and names of teams, need them
+	ofQueues := func(m state.Missing) bool {
 		return m.Resource.FullName() == kinds.ClusterQueue.FullName() || m.Resource.FullName() == kinds.LocalQueue.FullName()
-	})
+	}
+	r := &reading{state: st, namespace: want.Namespace}
+	r.teamsHidden = slices.ContainsFunc(st.Missing, func(m state.Missing) bool { return ofQueues(m) && m.Reason != state.NotServed })
+	st.Missing = slices.DeleteFunc(st.Missing, ofQueues) // only what is borrowed, and names of teams, need them
 	o.Factory.Missing(st.Missing)
-	events, err = state.ListEvents(ctx, c.Client, want.Namespace, kube.ListOptions{})
+	r.events, err = state.ListEvents(ctx, c.Client, want.Namespace, kube.ListOptions{})
 	if err != nil && !kube.IsForbidden(err) && !kube.IsNotServed(err) {
-		return nil, "", nil, false, err
+		return nil, err
 	}
 	if err != nil {
 		o.Factory.Notef("note: events are hidden: runs before a preemption may be missing")
 	}
-	return st, want.Namespace, events, hidden, nil
+	return r, nil
 }
 
 // jobs returns the chosen jobs as values, and when the oldest was created.
