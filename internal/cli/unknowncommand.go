@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,15 +57,32 @@ func asUsage(root *cobra.Command, args []string, err error) error {
 	}
 	what, _, _ := strings.Cut(err.Error(), "\n")
 	e := errs.Usagef("%s", what).WithCause(err)
-	typed := strings.Split(what, `"`) // unknown command "WORD" for "PARENT"
-	if len(typed) < 4 {
+	word, path, ok := unknownIn(what)
+	if !ok {
 		return e.Suggest(errs.Run("--help"))
 	}
-	parent, _, unknown := root.Find(strings.Fields(typed[3])[1:])
+	parent, _, unknown := root.Find(strings.Fields(path)[1:])
 	if unknown != nil {
 		parent = root
 	}
-	return e.Suggest(insteadOf(parent, typed[1], after(args, typed[1]))...)
+	return e.Suggest(insteadOf(parent, word, after(args, word))...)
+}
+
+// unknownIn returns the word and the path of its parent from cobra's text: unknown command "WORD" for "PARENT", with Go's quotes.
+func unknownIn(text string) (word, parent string, ok bool) {
+	rest, found := strings.CutPrefix(text, "unknown command ")
+	quoted, err := strconv.QuotedPrefix(rest)
+	if !found || err != nil {
+		return "", "", false
+	}
+	rest, found = strings.CutPrefix(rest[len(quoted):], " for ")
+	of, err := strconv.QuotedPrefix(rest)
+	if !found || err != nil {
+		return "", "", false
+	}
+	word, _ = strconv.Unquote(quoted) // QuotedPrefix has checked both
+	parent, _ = strconv.Unquote(of)
+	return word, parent, parent != ""
 }
 
 // after returns the arguments behind a word.

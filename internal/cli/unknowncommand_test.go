@@ -64,6 +64,16 @@ func TestCommandsOfOtherTools(t *testing.T) {
 	}
 }
 
+// A word with quotes is read as it is typed.
+func TestUnknownCommandInQuotes(t *testing.T) {
+	for _, word := range []string{`a" "`, `"`, `a"b" for "hyperpod config`, `\`} {
+		f, out := testFactory(t, nil)
+		if got := Run(context.Background(), f, []string{word}); got != errs.Usage || !strings.Contains(out.Err.String(), "unknown command") {
+			t.Errorf("%s: exit code %d, %s", word, got, out.Err.String())
+		}
+	}
+}
+
 // Each suggestion is a command that exists.
 func TestOtherToolsLeadToCommands(t *testing.T) {
 	f, _ := testFactory(t, nil)
