@@ -420,9 +420,11 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 	e.tell(w)
 	// The update event puts it into the queue once more. That matters where the queue
 	// looks at what changed; without FlavorFungibilityPreserveScanProgress the workload
-	// also loses its place in the flavor scan. Else the queue has it as it is.
+	// also loses its place in the flavor scan. It is tried again if it uses devices and is not requeued: see push. Else the
+	// queue has it as it is.
 	backsOff := w.Status.RequeueState != nil && w.Status.RequeueState.RequeueAt != nil
-	if held || backsOff || en.fate == gated || !features.Enabled(features.FlavorFungibilityPreserveScanProgress) {
+	again := slices.ContainsFunc(w.Status.Conditions, notRequeued) && e.needsDevices(w)
+	if held || backsOff || again || en.fate == gated || !features.Enabled(features.FlavorFungibilityPreserveScanProgress) {
 		e.enqueue(w)
 	}
 }
