@@ -7,8 +7,8 @@ import (
 	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	names "k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
-	segment "k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -125,9 +125,18 @@ func nameRule(r *resource) validation.ValidateNameFunc {
 	case "StatefulSet":
 		return validation.NameIsDNSLabel
 	case "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding":
-		return segment.ValidatePathSegmentName
+		return isPathSegment
 	}
 	return validation.NameIsDNSSubdomain
+}
+
+// isPathSegment is the rule for names of RBAC objects, such as system:node (ValidateRBACName of Kubernetes). prefix is set for a
+// generateName.
+func isPathSegment(name string, prefix bool) []string {
+	if prefix {
+		return names.IsPathSegmentPrefix(name)
+	}
+	return names.IsPathSegmentName(name)
 }
 
 // validateJob checks what the definitions of the job kinds and the webhooks of their operators require, the fields with the
