@@ -226,6 +226,7 @@ func (l *line) sorted() []Moment {
 			out = append(out, m)
 		}
 	}
+	admittedFirst(out)
 	return slices.DeleteFunc(out, func(m Moment) bool {
 		// Quota that is admitted at once is no step of its own.
 		return m.Step == QuotaReserved && slices.ContainsFunc(out, func(a Moment) bool { return a.Step == Admitted && near(a.Time, m.Time) })
@@ -236,14 +237,19 @@ func (l *line) sorted() []Moment {
 // changing messages until another step happens: merge keeps its start and the last
 // message.
 func merge(out []Moment, m Moment) bool {
+	soon := m.Step == Admitted // after an admission, with no loss of the quota between
 	for i := len(out) - 1; i >= 0; i-- {
 		o := &out[i]
+		soon = soon && !ends(o.Step) && m.Time.Sub(o.Time) <= late
 		switch {
 		case m.Step == Waits && o.Step == Waits:
 			o.Reason, o.Message = cmp.Or(m.Reason, o.Reason), m.Message
 			return true
 		case m.Step == Waits && near(o.Time, m.Time) && o.Message == m.Message && m.Message != "":
 			return true // Kueue repeats why it evicted as why the job waits
+		case soon && o.Step == Admitted:
+		case soon:
+			continue
 		case m.Step == Waits || !near(o.Time, m.Time):
 			return false
 		case o.Step != m.Step:
@@ -261,6 +267,37 @@ func merge(out []Moment, m Moment) bool {
 		return true
 	}
 	return false
+}
+
+// late is how long after the condition Kueue's event about an admission may come.
+const late = time.Minute
+
+// ends reports whether a workload loses its quota in a step.
+func ends(s Step) bool {
+	return s == Finished || s == Deactivated || s == Evicted || s == WasPreempted || s == Lost || s == Stopped
+}
+
+// admittedFirst moves an admission before a preemption of the same second if the workload was not admitted before:
+// what has no quota cannot be preempted.
+func admittedFirst(line []Moment) {
+	admitted := false
+	for i, m := range line {
+		if m.Step == WasPreempted && !admitted {
+			same := func(o Moment) bool {
+				return o.Step == Admitted && o.Time.Truncate(time.Second).Equal(m.Time.Truncate(time.Second))
+			}
+			if n := slices.IndexFunc(line[i:], same); n >= 0 {
+				first := line[i+n]
+				copy(line[i+1:i+n+1], line[i:i+n])
+				line[i], admitted = first, true
+				continue
+			}
+		}
+		if ends(m.Step) {
+			admitted = false
+		}
+		admitted = admitted || m.Step == Admitted
+	}
 }
 
 func near(a, b time.Time) bool {

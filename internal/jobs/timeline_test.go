@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,5 +78,39 @@ func TestTimeline(t *testing.T) {
 	}
 	if len(TimelineOf(j, nil, nil)) != 3 {
 		t.Errorf("without Kueue: %s", moments(TimelineOf(j, nil, nil)))
+	}
+}
+
+// An event that comes seconds after the condition is the same admission; an admission of the second of a preemption comes first.
+func TestAdmittedOnce(t *testing.T) {
+	preempted := "Preempted to accommodate a workload (UID: w2, JobUID: j2) due to reclamation within the cohort"
+	for _, c := range []struct {
+		name, conditions string
+		admission        bool
+		events           []string
+		want             string
+	}{
+		{"a late event", "QuotaReserved=True:Q@08 Admitted=True:Admitted@08", true, []string{"08:20 Workload Admitted Admitted by ClusterQueue cq"}, "08:00 Admitted Admitted"},
+		{"preempted between", "Admitted=True:Admitted@08", true, []string{"08:10 Workload Preempted " + preempted, "08:20 Workload Admitted Admitted by ClusterQueue cq"},
+			"08:00 Admitted Admitted\n08:10 Preempted InCohortReclamation by j2\n08:20 Admitted Admitted"},
+		{"the same second", "", false, []string{"08:00 Workload Preempted " + preempted, "08:00 Workload Admitted Admitted by ClusterQueue cq"},
+			"08:00 Admitted Admitted\n08:00 Preempted InCohortReclamation by j2"},
+		{"admitted again", "", false, []string{"02:00 Workload Admitted Admitted by ClusterQueue cq", "08:00 Workload Preempted " + preempted, "08:00 Workload Admitted Admitted by ClusterQueue cq"},
+			"02:00 Admitted Admitted\n08:00 Preempted InCohortReclamation by j2\n08:00 Admitted Admitted"},
+	} {
+		j := job(t, kinds.PyTorchJob, "q", workers, conds("Created=True:C"))
+		w := workload(t, "", conds(c.conditions))
+		w.UID = "W"
+		if c.admission {
+			w.Admission = &state.Admission{ClusterQueue: "cq"}
+		}
+		var events []state.Event
+		for _, e := range c.events {
+			events = append(events, event(t, "W", e))
+		}
+		got := moments(slices.DeleteFunc(TimelineOf(j, w, events), func(m Moment) bool { return m.Step == Created || m.Step == Queued }))
+		if got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
 	}
 }

@@ -63,7 +63,7 @@ func TestMoment(t *testing.T) {
 		"queued in lq":                            {Step: jobs.Queued, Queue: "lq"},
 		"queued":                                  {Step: jobs.Queued},
 		"queued again":                            {Step: jobs.Queued, Reason: "BackoffFinished"},
-		"admitted by cq":                          {Step: jobs.Admitted, Queue: "cq"},
+		"admitted by ClusterQueue a":              {Step: jobs.Admitted, Queue: "a"},
 		"admitted by ClusterQueue cq":             {Step: jobs.Admitted, Queue: "cq", Message: "Admitted by ClusterQueue cq"},
 		"resumed":                                 {Step: jobs.Resumed},
 		"restarting":                              {Step: jobs.Restarted},

@@ -41,7 +41,7 @@ func Moment(m jobs.Moment) string {
 		if m.Message != "" {
 			return strings.ToLower(m.Message[:1]) + m.Message[1:]
 		}
-		return "admitted" + after(" by ", m.Queue)
+		return "admitted" + after(" by ClusterQueue ", m.Queue)
 	case jobs.Resumed:
 		return "resumed"
 	case jobs.Restarted:
