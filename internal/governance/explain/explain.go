@@ -94,6 +94,8 @@ type Explanation struct {
 	Workers []check.Worker `json:",omitempty"`
 	// Roles are its pods by role, with their problems.
 	Roles []Role `json:",omitempty"`
+	// NextSteps are what to do about a job that failed or whose pods cannot start.
+	NextSteps []NextStep `json:",omitempty"`
 	// Resilience is what is known of its faults, for a job with pods on nodes.
 	Resilience *jobs.ResilienceRow `json:",omitempty"`
 	// Notes are further remarks.
@@ -269,6 +271,7 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 	}
 	e.condition(wl)
 	e.settle(ctx, q, wl, s)
+	e.nextSteps(ctx, q)
 	if e.Cause == ChecksPending && q.Workers != nil {
 		err := e.askWorkers(ctx, c, q, wl)
 		return e, err

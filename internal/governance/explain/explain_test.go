@@ -3,6 +3,7 @@ package explain_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -103,6 +105,10 @@ func TestCases(t *testing.T) {
 	}
 	unschedulable := state.Pod{Meta: state.Meta{Name: "llama-worker-0", Labels: map[string]string{"training.kubeflow.org/replica-type": "worker"}}, Phase: "Pending",
 		Conditions: []state.Condition{{Type: "PodScheduled", Status: "False", Reason: "Unschedulable", Message: "0/2 nodes are available: 2 Insufficient nvidia.com/gpu."}}}
+	crashed := container("CrashLoopBackOff", "")
+	crashed.Name = "llama-0"
+	crashed.Containers[0].LastTerminated, crashed.Containers[0].LastExitCode = "OOMKilled", 137
+	crashed.Containers = append(crashed.Containers, state.Container{Name: "proxy"})
 	for _, c := range []struct {
 		name     string
 		labels   string
@@ -130,6 +136,10 @@ func TestCases(t *testing.T) {
 			pods: []state.Pod{unschedulable}, reason: "Unschedulable", says: "2 Insufficient nvidia.com/gpu"},
 		{name: "pods-not-ready", running: true, workload: with(wait(4), reserved+`"conditions":[`+cond("QuotaReserved", "True", "QuotaReserved", "")+","+cond("Admitted", "True", "Admitted", "")+","+cond("PodsReady", "False", "WaitForStart", "Not all pods are ready")+`]`),
 			pods: []state.Pod{container("ContainerCreating", "")}, reason: "WaitingForPodsReady", says: "waitForPodsReady"},
+		{name: "secret-missing", running: true, workload: with(wait(4), reserved+`"conditions":[`+cond("QuotaReserved", "True", "QuotaReserved", "")+","+cond("Admitted", "True", "Admitted", "")+`]`),
+			pods: []state.Pod{container("CreateContainerConfigError", `secret "hf-token" not found`)}, reason: "CreateContainerConfigError", says: "hyperpod cancel-job llama -n t"},
+		{name: "crashes", running: true, workload: with(wait(4), reserved+`"conditions":[`+cond("QuotaReserved", "True", "QuotaReserved", "")+","+cond("Admitted", "True", "Admitted", "")+`]`),
+			pods: []state.Pod{crashed}, reason: "CrashLoopBackOff", says: "hyperpod get-log llama -n t --pod llama-0 --container pytorch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			labels := queued
@@ -260,6 +270,39 @@ func TestPermissions(t *testing.T) {
 		}
 		if e := explained(t, s, q); !strings.Contains(e.Summary, want) {
 			t.Errorf("%v: %s", may, e.Summary)
+		}
+	}
+}
+
+// A step is left out where the user has no permission for it, and for a job that start-job cannot repeat.
+func TestNextSteps(t *testing.T) {
+	work := text(fixture.Work("t", "llama", 4, 10, time.Hour, true))
+	pod := state.Pod{Meta: state.Meta{Name: "llama-worker-0"}, Phase: "Pending", Containers: []state.Container{{Name: "pytorch", Waiting: "ErrImagePull"}}}
+	for _, c := range []struct {
+		name  string
+		may   func(verb string) bool
+		fails bool
+		want  string
+	}{
+		{"everything", func(string) bool { return true }, false, "OtherImage CancelJob"},
+		{"no create", func(verb string) bool { return verb != "create" }, false, "CancelJob"},
+		{"no delete", func(verb string) bool { return verb != "delete" }, false, ""},
+		{"no template", func(string) bool { return true }, true, "CancelJob"},
+	} {
+		q := question(t, pytorch("llama", queued, 4, false), work, pod)
+		q.May = func(_ context.Context, verb string, _ kinds.Resource, _ string) bool { return c.may(verb) }
+		q.Make = func(remedy.Change) (map[string]any, remedy.Made, error) {
+			if c.fails {
+				return nil, remedy.Made{}, errors.New("no template")
+			}
+			return nil, remedy.Made{}, nil
+		}
+		var got []string
+		for _, s := range explained(t, cluster(json.RawMessage(work)), q).NextSteps {
+			got = append(got, string(s.Code))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }

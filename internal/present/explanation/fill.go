@@ -25,6 +25,9 @@ func Fill(e *explain.Explanation, render verdict.Render) {
 	}
 	verdict.FillWorkers(e.Workers, render)
 	e.Summary = summary(e, render)
+	for i := range e.NextSteps {
+		fillStep(e, &e.NextSteps[i], render)
+	}
 	for i := range e.Timeline {
 		e.Timeline[i].Message = jobtext.Moment(e.Timeline[i].Source)
 	}
@@ -32,6 +35,27 @@ func Fill(e *explain.Explanation, render verdict.Render) {
 		if n := &e.Notes[i]; n.Message == "" {
 			n.Message = note(e, n, render)
 		}
+	}
+}
+
+// fillStep sets the sentence and the command of a step.
+func fillStep(e *explain.Explanation, s *explain.NextStep, render verdict.Render) {
+	namespace, name := e.Job.Namespace, e.Job.Name
+	switch s.Code {
+	case explain.ReadLog:
+		s.Message = "read the log of the pod that failed first"
+		if s.Role != "" {
+			s.Message += " (role " + s.Role + ")"
+		}
+		command := suggest.PodLog(namespace, name, s.Pod)
+		if s.Container != "" {
+			command = command.WithArgs("--container", s.Container)
+		}
+		s.Command = render(command)
+	case explain.OtherImage:
+		s.Message, s.Command = "start it again with an image that can be pulled", render(suggest.Replace(namespace, name, "--image", "IMAGE"))
+	case explain.CancelJob:
+		s.Message, s.Command = "cancel it to release the quota that it holds", render(suggest.CancelJobs(namespace, name))
 	}
 }
 

@@ -47,6 +47,14 @@ func Text(e *explain.Explanation, width int, wide bool, age func(time.Duration) 
 		verdict.Body(p, e.Verdict, age, first)
 	}
 	kueueRow(p, e, wide, age)
+	for i, s := range e.NextSteps {
+		label := "try"
+		if i > 0 {
+			label = ""
+		}
+		p.Row(label, s.Message)
+		p.Command(s.Command)
+	}
 	for _, n := range e.Notes {
 		p.Row("note", n.Message)
 	}
