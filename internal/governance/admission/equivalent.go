@@ -9,6 +9,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	"sigs.k8s.io/kueue/pkg/util/priority"
 	"sigs.k8s.io/kueue/pkg/workload"
 	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
@@ -24,6 +25,40 @@ const bypassed = "Bypassed scheduling evaluation because an equivalent workload 
 // AsFound tells the engine that what it has loaded is the state of a cluster in which Kueue runs: a workload that does not
 // fit according to its QuotaReserved condition was put aside. This is so until something changes.
 func (e *Engine) AsFound() { e.asFound = true }
+
+// SetAside puts aside what Kueue has put aside in the cluster whose state was just loaded, see [Engine.AsFound]: [Engine.Run] tries
+// it when something changes. Variants are left out.
+func (e *Engine) SetAside(ctx context.Context) {
+	e.asFound = true
+	started := map[kueue.ClusterQueueReference]bool{}
+	for _, key := range sortedKeys(e.todo) {
+		w := e.store.workloads[key]
+		lq := e.store.queueOf(w)
+		if lq == nil || !workload.IsAdmissible(w) || variantsOn() && concurrentadmission.IsVariant(w) || !e.putAside(w) {
+			continue
+		}
+		name := lq.Spec.ClusterQueue
+		q, cq := e.queues.ClusterQueueForWorkloadWithoutLock(w), e.store.cqs[string(name)]
+		if q == nil || cq == nil || cq.Spec.QueueingStrategy == kueue.StrictFIFO || e.demandOf(ctx, w).refused.reason != "" {
+			continue
+		}
+		if active, _ := q.Pending(); !started[name] && active > 0 {
+			continue // it was looked at before
+		}
+		if !started[name] {
+			started[name] = true
+			q.Pop() // of an empty queue: what woke it was before
+		}
+		info := e.infoOf(ctx, w)
+		info.LastEvaluatedGeneration = w.Generation
+		reason, message := e.whyPending(w)
+		q.RequeueIfNotPresent(ctx, info, qcache.RequeueReasonNoFit, qcache.QuotaReservedReason(reason))
+		e.push(ctx, w) // it stays aside
+		e.verdicts[key] = verdict{reason, message}
+		delete(e.todo, key)
+	}
+	e.touch()
+}
 
 // Changing is to be called before changes that are undone: the result notes that they are.
 func (e *Engine) Changing() (undone func()) {

@@ -70,3 +70,49 @@ func TestProbeBesideEquivalent(t *testing.T) {
 		})
 	}
 }
+
+// TestSetAside: a run leaves aside what Kueue has put aside, and what is like it, until something changes.
+func TestSetAside(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		queue []queueOption
+		aside bool
+		want  int // that have quota after the run
+	}{
+		{name: "everything is tried", want: 3},
+		{name: "what Kueue put aside stays so", aside: true, want: 1},
+		{name: "StrictFIFO", queue: []queueOption{strict}, aside: true, want: 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFixture().team("a", "", "9", c.queue...)
+			e := f.add(f.job("a", "other", 1, running), f.job("a", "old", 4, unfit), f.job("a", "new", 4)).engine(t, Config{})
+			e.DelayRequeues()
+			if c.aside {
+				e.SetAside(t.Context())
+			}
+			quotas := func() (n int) {
+				if _, err := e.Run(t.Context(), 0); err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range []string{"other", "old", "new"} {
+					if w := e.Stored("a", name); w != nil && w.Status.Admission != nil {
+						n++
+					}
+				}
+				return n
+			}
+			if got := quotas(); got != c.want {
+				t.Errorf("%d have quota, want %d", got, c.want)
+			}
+			if aside := e.Parked(); c.want == 1 && (!aside["a/old"] || !aside["a/new"]) {
+				t.Errorf("put aside: %v", aside)
+			}
+			if err := e.Remove(t.Context(), "a", "other"); err != nil {
+				t.Fatal(err)
+			}
+			if got := quotas(); got != 2 {
+				t.Errorf("%d have quota after a change, want both", got)
+			}
+		})
+	}
+}

@@ -67,6 +67,9 @@ func run(ctx context.Context, w World, steps int, takes time.Duration) (*result,
 		e.KeepEvictions()
 	}
 	e.DelayRequeues()
+	if w.asFound {
+		e.SetAside(ctx)
+	}
 	for _, w := range e.Evicting() {
 		r.evicting = append(r.evicting, keyOf(w))
 	}

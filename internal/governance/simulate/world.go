@@ -37,6 +37,7 @@ type World struct {
 
 	started  map[types.NamespacedName]bool // workloads that got quota in a simulation and have no pods
 	variants []*kueue.Workload             // of the workloads of Objects, one for each flavor
+	asFound  bool                          // nothing changes: what Kueue has put aside stays so
 }
 
 // engine makes an engine of the world. Objects that cannot be right are left out;
