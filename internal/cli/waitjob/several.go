@@ -121,6 +121,9 @@ func (o *Options) named(ctx context.Context, c *factory.Cluster) ([]wait.Target,
 			namespace = j.Namespace // chosen and reported once for all names
 		}
 		if !slices.ContainsFunc(out, func(t wait.Target) bool { return t.UID == j.UID() }) { // named twice
+			if err := o.unreachable(j); err != nil {
+				return nil, err
+			}
 			out = append(out, wait.Target{Kind: j.Kind, Namespace: j.Namespace, Name: j.Name(), UID: j.UID()})
 		}
 	}
