@@ -72,11 +72,14 @@ func dash(s string) string {
 	return s
 }
 
-// priority returns the class with its value; task governance ends its classes' names
+// priority returns the class with its value, "-" for none; task governance ends its classes' names
 // in -priority.
 func priority(it *queue.Item) string {
 	name := strings.TrimSuffix(it.PriorityClass, "-priority")
-	if name == "" {
+	switch {
+	case name == "" && it.Priority == 0:
+		return "-" // as in list-jobs
+	case name == "":
 		return fmt.Sprint(it.Priority)
 	}
 	return fmt.Sprintf("%s (%d)", name, it.Priority)

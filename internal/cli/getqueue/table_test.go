@@ -66,3 +66,12 @@ func TestWidths(t *testing.T) {
 }
 
 func seconds(n int64) *int64 { return &n }
+
+// A job without a priority has "-", as in list-jobs; one with a value and no class keeps the value.
+func TestPriority(t *testing.T) {
+	for want, it := range map[string]queue.Item{"-": {}, "7": {Priority: 7}, "none (0)": {PriorityClass: "none"}, "training (40)": {PriorityClass: "training-priority", Priority: 40}} {
+		if got := priority(&it); got != want {
+			t.Errorf("%+v: %s, want %s", it, got, want)
+		}
+	}
+}
