@@ -44,6 +44,9 @@ func Take(team *string) func(*cobra.Command, []string) error {
 	}
 }
 
+// NameOf returns the name of a team that is given by its name or its ClusterQueue, also as -o name prints it.
+func NameOf(given string) string { return quota.TeamOf(factory.BareName(given, "clusterqueue")) }
+
 // Narrow reports a scope that is not everything.
 func (s Scope) Narrow() bool { return s.Team != "" || s.Namespace != "" }
 

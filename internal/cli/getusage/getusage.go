@@ -115,6 +115,7 @@ func (o *Options) from(now time.Time) (time.Time, error) {
 // Run sums up and prints.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
+	o.Team = findteam.NameOf(o.Team)
 	format, c, err := f.Connect(ctx)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ compares them with what exists.`,
 func (o *RBACOptions) take(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 1 && !o.All:
-		o.Team = quota.TeamOf(factory.BareName(args[0], "clusterqueue"))
+		o.Team = findteam.NameOf(args[0])
 	case len(args) > 0:
 		return errs.Usagef("governance rbac takes one team, or --all").Suggest(errs.Run("governance", "rbac", args[0]))
 	case !o.All:

@@ -131,6 +131,7 @@ func (o *Options) period(now time.Time) (from, to time.Time, err error) {
 // Run sums up and prints.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
+	o.Team = findteam.NameOf(o.Team)
 	format, err := f.Format()
 	if err != nil {
 		return err
