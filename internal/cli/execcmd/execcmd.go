@@ -46,7 +46,7 @@ pod's name before each line. The exit code is then the first that is not 0.`,
   hyperpod exec smpv2-llama2 --all-pods -- sh -c 'df -h /data | tail -1'`,
 		Args: func(*cobra.Command, []string) error { return nil }, // checked below: the words after -- are the command
 		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
-			names, command, err := split(cmd.ArgsLenAtDash(), args)
+			names, command, err := o.split(cmd.ArgsLenAtDash(), args)
 			if err != nil {
 				return err
 			}
@@ -73,10 +73,20 @@ pod's name before each line. The exit code is then the first that is not 0.`,
 }
 
 // split parts the arguments at "--", which is at position dash (-1: not there).
-func split(dash int, args []string) (names, command []string, err error) {
+func (o *Options) split(dash int, args []string) (names, command []string, err error) {
 	switch {
 	case dash < 0 && len(args) > 1:
-		return nil, nil, errs.Usagef("missing -- before the command").Suggest(errs.Run("exec", append([]string{args[0], "--"}, args[1:]...)...))
+		again := []string{args[0]}
+		switch {
+		case o.Stdin && o.TTY:
+			again = append(again, "-it")
+		case o.Stdin:
+			again = append(again, "-i")
+		case o.TTY:
+			again = append(again, "-t")
+		}
+		again = append(again, "--")
+		return nil, nil, errs.Usagef("missing -- before the command").Suggest(errs.Run("exec", append(again, args[1:]...)...))
 	case dash < 0:
 		return nil, nil, errs.Usagef("a command is required").Suggest(errs.Run("exec", "NAME", "--", "COMMAND"))
 	}
