@@ -130,3 +130,14 @@ func TestManyTeams(t *testing.T) {
 		t.Errorf("%d cells", strings.Count(page, "<td>"))
 	}
 }
+
+// TestFactsOfNothing: without admissions and ends there are no times, and the facts say why.
+func TestFactsOfNothing(t *testing.T) {
+	facts := Facts(&report.Document{})
+	if want := [2]string{"wait", "no job was admitted"}; facts[0] != want {
+		t.Errorf("%q, not %q", facts[0], want)
+	}
+	if want := [2]string{"run", "no job ended"}; facts[1] != want {
+		t.Errorf("%q, not %q", facts[1], want)
+	}
+}

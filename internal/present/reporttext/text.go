@@ -31,10 +31,10 @@ func Money(cost *float64) string { return cmp.Or(money(cost), "-") }
 // Name returns the name of a row, for people.
 func Name(name string) string { return cmp.Or(name, "(none)") }
 
-// times returns how long jobs waited, or ran; one and many are what was counted.
-func times(s report.Spread, one, many string) string {
+// times returns how long jobs waited, or ran. one and many are what was counted, none is the text where nothing was.
+func times(s report.Spread, one, many, none string) string {
 	if s.Count == 0 {
-		return "-"
+		return none
 	}
 	age := func(seconds int64) string { return words.Age(time.Duration(seconds) * time.Second) }
 	return fmt.Sprintf("median %s, 90 %% within %s, 99 %% within %s, longest %s (%s)", age(s.Median), age(s.P90), age(s.P99), age(s.Most), words.Count(s.Count, one, many))
@@ -69,7 +69,7 @@ func idle(r report.HourRow) string {
 
 // Facts returns the lines below the table of a report: label and text.
 func Facts(d *report.Document) [][2]string {
-	out := [][2]string{{"wait", times(d.WaitSeconds, "admission", "admissions")}, {"run", times(d.RunSeconds, "job", "jobs")}}
+	out := [][2]string{{"wait", times(d.WaitSeconds, "admission", "admissions", "no job was admitted")}, {"run", times(d.RunSeconds, "job", "jobs", "no job ended")}}
 	var causes []string
 	for _, c := range d.Preemptions {
 		causes = append(causes, fmt.Sprintf("%d %s (%s)", c.Count, strings.ToLower(c.Kind), cmp.Or(c.Reason, "no reason recorded")))
