@@ -22,6 +22,7 @@ import (
 var tools = []string{
 	`list_jobs {"all_namespaces":true}`,
 	`get_job {"name":"vit-huge","namespace":"hyperpod-ns-researchers"}`,
+	`wait_job {"name":"vit-huge","namespace":"hyperpod-ns-researchers","for":"running","timeout_seconds":5}`,
 	`explain_job {"name":"dino-giant","namespace":"hyperpod-ns-researchers"}`,
 	`list_pods {"name":"vit-huge","namespace":"hyperpod-ns-researchers"}`,
 	`get_log {"name":"vit-huge","namespace":"hyperpod-ns-researchers","tail":2}`,

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
@@ -217,29 +218,37 @@ func WorkloadOf(ctx context.Context, c *kube.Client, j findjob.Job) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	newest, created := map[string]any(nil), ""
+	var newest json.RawMessage
+	var created time.Time
 	for _, item := range page.Items {
-		var o map[string]any
+		var o struct {
+			Metadata struct {
+				Created time.Time `json:"creationTimestamp"`
+				Owners  []owner   `json:"ownerReferences"`
+			} `json:"metadata"`
+		}
 		if err := kube.Decode(item, &o); err != nil {
 			return nil, err
 		}
-		if selector == "" && !owns(j.UID(), o) {
+		if selector == "" && !slices.Contains(o.Metadata.Owners, owner{j.UID()}) {
 			continue
 		}
-		if at := kinds.Text(o, "metadata", "creationTimestamp"); newest == nil || at >= created { // all are UTC, in one form
-			newest, created = o, at
+		if at := o.Metadata.Created; newest == nil || !at.Before(created) {
+			newest, created = item, at
 		}
 	}
 	if newest == nil {
 		return nil, nil
 	}
-	newest["apiVersion"], newest["kind"] = r.GroupVersion(), r.Kind // items of a list lack them
-	return json.Marshal(newest)
+	var o map[string]any
+	if err := kube.Decode(newest, &o); err != nil {
+		return nil, err
+	}
+	o["apiVersion"], o["kind"] = r.GroupVersion(), r.Kind // items of a list lack them
+	return json.Marshal(o)
 }
 
-// owns reports whether an object has an owner with this UID.
-func owns(uid string, o map[string]any) bool {
-	meta, _ := o["metadata"].(map[string]any)
-	owners, _ := meta["ownerReferences"].([]any)
-	return slices.ContainsFunc(owners, func(owner any) bool { return kinds.Text(owner, "uid") == uid })
+// owner is what is read of an owner of an object.
+type owner struct {
+	UID string `json:"uid"`
 }
