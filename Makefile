@@ -24,16 +24,13 @@ TAGS    := grpcnotrace
 # The budget of the stripped binary in bytes.
 SIZE    := 72000000
 
-.PHONY: build check short test source artefacts tools size lint unit script cluster oracle crash faults worlds soak fuzz reliability fidelity bench docs site modules packages vuln clean
+.PHONY: build check test source artefacts tools size lint unit script cluster oracle crash faults worlds soak fuzz reliability fidelity bench docs site modules packages vuln clean
 
 # No -trimpath: build, go run and the tests then share compiled packages. Releases use it (.goreleaser.yaml).
 build:            ## the binary, ./hyperpod
 	$(GO) build -ldflags '$(LDFLAGS)' -o hyperpod ./cmd/hyperpod
 
-check:            ## before each commit: lint, unit tests, command scripts; no control plane
-	$(MAKE) -j2 lint short
-
-short:
+check: lint       ## before each commit: lint, unit tests, command scripts; no control plane
 	$(GO) test $(NOVET) -short -timeout 15m -parallel 4 $$($(GO) list $(PKGS) | grep -v $(STEPS)) ./test/script/...
 
 # The oracle, the linker and the archives have one thread; what is beside them leaves it enough. CI sets PREPARE=tools.
