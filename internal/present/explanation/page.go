@@ -62,7 +62,7 @@ func Text(e *explain.Explanation, width int, wide bool, age func(time.Duration) 
 		p.Blank()
 		verdict.Footer(p, e.Verdict)
 	}
-	return strings.TrimRight(p.String(), "\n") + "\n"
+	return p.String()
 }
 
 // kueueRow adds what Kueue's own condition says, unless the page says the same: the

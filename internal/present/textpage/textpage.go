@@ -12,7 +12,7 @@ type Page struct {
 	width  int
 	labels int // columns of the labels, with the spaces around them
 	b      strings.Builder
-	empty  bool // the last line was empty
+	gap    bool // an empty line comes before the next one
 }
 
 // New returns an empty page of width columns; 0 is unlimited. Its labels have at most 9 characters.
@@ -30,30 +30,31 @@ func (p *Page) Row(label, text string) {
 
 // Command adds a command to be copied: on a line of its own, and never broken.
 func (p *Page) Command(text string) {
-	p.empty = false
-	p.b.WriteString(strings.Repeat(" ", p.labels) + "  " + text + "\n")
+	p.write(strings.Repeat(" ", p.labels) + "  " + text)
 }
 
 // Line adds text from the left edge. Long text continues below, indented.
 func (p *Page) Line(text string) { p.wrap("", "  ", text) }
 
-// Blank adds an empty line, unless there is one already.
-func (p *Page) Blank() {
-	if !p.empty {
+// Blank adds an empty line between what is above and what follows. Several are one, and the page does not end with one.
+func (p *Page) Blank() { p.gap = true }
+
+func (p *Page) write(line string) {
+	if p.gap {
 		p.b.WriteByte('\n')
 	}
-	p.empty = true
+	p.gap = false
+	p.b.WriteString(line + "\n")
 }
 
 // wrap breaks at single spaces; runs of spaces, which set columns apart, stay.
 func (p *Page) wrap(first, indent, text string) {
-	p.empty = false
 	line, start := first, true
 	used := utf8.RuneCountInString(first)
 	for _, word := range strings.SplitAfter(text, " ") {
 		n := utf8.RuneCountInString(strings.TrimRight(word, " "))
 		if !start && p.width > 0 && used+n > p.width {
-			p.b.WriteString(strings.TrimRight(line, " ") + "\n")
+			p.write(strings.TrimRight(line, " "))
 			line, used = indent, len(indent)
 			word = strings.TrimLeft(word, " ")
 		}
@@ -61,7 +62,7 @@ func (p *Page) wrap(first, indent, text string) {
 		used += utf8.RuneCountInString(word)
 		start = false
 	}
-	p.b.WriteString(strings.TrimRight(line, " ") + "\n")
+	p.write(strings.TrimRight(line, " "))
 }
 
 // String returns the page, ending in a newline.
