@@ -33,13 +33,14 @@ func refusedByKueue(ctx context.Context, t *parse.Template) (found []parse.Fault
 		if err = admission.Validate(ctx, data); !errors.Is(err, admission.ErrRefused) || !errors.As(err, &all) {
 			continue
 		}
-		for _, e := range all.Errors() {
+		gates := admission.OtherGates(ctx, data, all.Errors())
+		for i, e := range all.Errors() {
 			var fault *field.Error
 			if !errors.As(e, &fault) {
 				continue
 			}
 			if at := fieldpath.Follow(doc, fieldpath.OfServer(fault.Field)); !manifest.Unfilled(at.Nearest.Str()) {
-				found = append(found, parse.Fault{Line: at.Line, Column: at.Column, Message: "Kueue refuses this job" + unless(admission.OtherGates(ctx, data, e)) + ": " + fault.Error()})
+				found = append(found, parse.Fault{Line: at.Line, Column: at.Column, Message: "Kueue refuses this job" + unless(gates[i]) + ": " + fault.Error()})
 			}
 		}
 	}

@@ -15,9 +15,10 @@ type Gate struct {
 	On   bool
 }
 
-// OtherGates returns the feature gates that decide about one error of [Validate]: with such a gate switched from what it is
-// to this value, Kueue's webhook does not return the error. They are sorted by name.
-func OtherGates(ctx context.Context, job []byte, refusal error) (out []Gate) {
+// OtherGates returns, for each of some errors of [Validate], the feature gates that decide about it: with such a gate switched
+// from what it is to this value, Kueue's webhook does not return the error. They are sorted by name.
+func OtherGates(ctx context.Context, job []byte, refusals []error) [][]Gate {
+	out := make([][]Gate, len(refusals))
 	t := table()
 	for _, g := range t.gates {
 		if g.locked {
@@ -25,11 +26,18 @@ func OtherGates(ctx context.Context, job []byte, refusal error) (out []Gate) {
 		}
 		on := !t.Enabled(g.name)
 		err := validateWith(ctx, job, g, on)
-		if (err == nil || errors.Is(err, ErrRefused)) && !refuses(err, refusal) {
-			out = append(out, Gate{string(g.name), on})
+		if err != nil && !errors.Is(err, ErrRefused) {
+			continue
+		}
+		for i, refusal := range refusals {
+			if !refuses(err, refusal) {
+				out[i] = append(out[i], Gate{string(g.name), on})
+			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Gate) int { return strings.Compare(a.Name, b.Name) })
+	for _, gates := range out {
+		slices.SortFunc(gates, func(a, b Gate) int { return strings.Compare(a.Name, b.Name) })
+	}
 	return out
 }
 

@@ -31,10 +31,7 @@ func TestOtherGates(t *testing.T) {
 			if err := Validate(context.Background(), job); !errors.As(err, &all) {
 				t.Fatal(err)
 			}
-			var got [][]Gate
-			for _, e := range all.Errors() {
-				got = append(got, OtherGates(context.Background(), job, e))
-			}
+			got := OtherGates(context.Background(), job, all.Errors())
 			if text := fmt.Sprint(got); text != c.want {
 				t.Errorf("%s: %s of %v, want %s", c.elastic, text, all, c.want)
 			}
