@@ -57,10 +57,7 @@ func Clean(object map[string]any) map[string]any {
 			cleanPodSpec(r.Pod())
 			continue
 		}
-		gates := Without(r.Pod()["schedulingGates"], func(g map[string]any) bool {
-			return strings.HasPrefix(manifest.TextOf(g["name"]), kinds.KueueGroup+"/")
-		})
-		setList(r.Pod(), "schedulingGates", gates)
+		ungate(r.Pod())
 	}
 	return o
 }
@@ -134,7 +131,7 @@ func Strip(o map[string]any) {
 // numbered reports a batch Job that has the UID of an exported one in its selector or in the labels of its pods.
 func numbered(o map[string]any) bool {
 	pods, selects := Inner(o, "spec", "template", "metadata", "labels"), Inner(o, "spec", "selector", "matchLabels")
-	return slices.ContainsFunc([]string{"controller-uid", "batch.kubernetes.io/controller-uid"}, func(key string) bool {
+	return slices.ContainsFunc(uidLabels(), func(key string) bool {
 		return pods[key] != nil || selects[key] != nil && len(selects) == 1
 	})
 }

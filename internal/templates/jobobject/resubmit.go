@@ -57,7 +57,7 @@ func resubmitBatch(o map[string]any) {
 	delete(spec, "selector")
 	for _, of := range []map[string]any{Inner(o, "metadata"), Inner(spec, "template", "metadata")} {
 		labels := Inner(of, "labels")
-		for _, key := range []string{"controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name"} {
+		for _, key := range append(uidLabels(), "job-name", "batch.kubernetes.io/job-name") {
 			delete(labels, key)
 		}
 	}
@@ -65,6 +65,9 @@ func resubmitBatch(o map[string]any) {
 		delete(Inner(spec, "template", "metadata"), "labels")
 	}
 }
+
+// uidLabels returns the labels with the UID of a batch Job: the older and the present one.
+func uidLabels() []string { return []string{"controller-uid", "batch.kubernetes.io/controller-uid"} }
 
 // resubmitGated removes what Kueue's webhooks write into the pod templates of a kind whose pods it holds behind a gate.
 func resubmitGated(o map[string]any) {
@@ -105,10 +108,15 @@ func cleanPodSpec(spec map[string]any) {
 			}
 		}
 	}
-	gate := func(g map[string]any) bool {
+	ungate(spec)
+}
+
+// ungate removes the scheduling gates that Kueue's webhooks add to the spec of a pod.
+func ungate(spec map[string]any) {
+	ofKueue := func(g map[string]any) bool {
 		return strings.HasPrefix(manifest.TextOf(g["name"]), kinds.KueueGroup+"/")
 	}
-	setList(spec, "schedulingGates", Without(spec["schedulingGates"], gate))
+	setList(spec, "schedulingGates", Without(spec["schedulingGates"], ofKueue))
 }
 
 // tokenVolume begins the name of the volume with the token of the service account.
