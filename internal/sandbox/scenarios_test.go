@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
@@ -26,7 +26,7 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := admission.Decode(data); err != nil {
+			if _, err := decode.Objects(data); err != nil {
 				t.Errorf("Kueue cannot read it: %v", err)
 			}
 			for _, q := range b.items(kinds.ClusterQueue.Path("", "")) {

@@ -10,6 +10,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
@@ -37,7 +38,7 @@ func (p *plainFile) inactive(now time.Time) {
 		if err != nil {
 			return
 		}
-		decoded, err := admission.Decode(text)
+		decoded, err := decode.Objects(text)
 		if err != nil {
 			return // reading it as a snapshot reports what is wrong
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
@@ -37,7 +37,7 @@ func toHub(r kinds.Resource, m map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	objs, err := admission.Decode(raw)
+	objs, err := decode.Objects(raw)
 	if err != nil || len(objs) != 1 {
 		return nil, errs.New("cannot read a "+r.Kind, fmt.Sprintf("it is not one of %s", m["apiVersion"])).WithCause(err)
 	}

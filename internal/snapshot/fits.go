@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/parallel"
@@ -30,7 +30,7 @@ func misfit(r kinds.Resource, m map[string]any) string {
 	if err != nil {
 		return "it is not an object"
 	}
-	if _, err = admission.Decode(raw); err == nil {
+	if _, err = decode.Objects(raw); err == nil {
 		return ""
 	}
 	// "json: cannot unmarshal string into Go struct field PodSet.spec.podSets.count of type int32"

@@ -40,7 +40,7 @@ func open(path string, most limits) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := decode(data)
+	s, err := parse(data)
 	switch {
 	case errors.Is(err, errNoSnapshot):
 		s, err = plain(data, modified, most.yaml)
@@ -70,7 +70,7 @@ func unusable(why string) *errs.Error { return &errs.Error{Why: why, Code: errs.
 // errNoSnapshot says that a file is not in the format of snapshots.
 var errNoSnapshot = errors.New("not a snapshot")
 
-func decode(data []byte) (*Snapshot, error) {
+func parse(data []byte) (*Snapshot, error) {
 	if s := decodeLines(data); s != nil {
 		return s, s.check()
 	}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload/concurrentadmission"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
@@ -161,7 +162,7 @@ func (b *bench) verdictNow(m maker, j job) admission.Decision {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	objs, err := admission.Decode(raw)
+	objs, err := decode.Objects(raw)
 	if err != nil {
 		b.t.Fatal(err)
 	}

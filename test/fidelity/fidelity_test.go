@@ -20,6 +20,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -262,7 +263,7 @@ func (b *bench) get(m maker, j job) (*kueue.Workload, error) {
 	if err := b.client.Get(b.t.Context(), at, m.at(j.team), j.name, &raw); err != nil {
 		return nil, err
 	}
-	objs, err := admission.Decode(raw)
+	objs, err := decode.Objects(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -375,7 +376,7 @@ func (b *bench) verdicts() []admission.Decision {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		objs, err := admission.Decode(raw)
+		objs, err := decode.Objects(raw)
 		if err != nil {
 			b.t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 )
 
@@ -53,7 +54,7 @@ func (b *bench) follow(t *testing.T, m maker, loops bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := admission.Decode(raw)
+	target, err := decode.Objects(raw)
 	if err != nil {
 		t.Fatal(err)
 	}

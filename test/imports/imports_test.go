@@ -102,9 +102,25 @@ func TestImportGraph(t *testing.T) {
 			banned: func(i string) bool { return under(i, "github.com/spf13/cobra") },
 		},
 		{
-			name:    "only the admission checker knows Kueue's scheduler",
-			applies: func(p string) bool { return !under(p, "internal/governance/admission") },
-			banned:  func(i string) bool { return under(i, "sigs.k8s.io/kueue/pkg") },
+			name: "only the packages around Kueue's code import it",
+			applies: func(p string) bool {
+				return !under(p, "internal/governance/admission", "internal/governance/embedded", "internal/governance/integration")
+			},
+			banned: func(i string) bool { return under(i, "sigs.k8s.io/kueue/pkg") },
+		},
+		{
+			name:    "the scheduling core knows no kinds of jobs",
+			applies: func(p string) bool { return under(p, "internal/governance/admission") },
+			banned: func(i string) bool {
+				return under(i, "sigs.k8s.io/kueue/pkg/controller/jobs") && !strings.HasSuffix(i, "/constants")
+			},
+		},
+		{
+			name:    "the job integrations know no scheduling",
+			applies: func(p string) bool { return under(p, "internal/governance/integration") },
+			banned: func(i string) bool {
+				return under(i, "sigs.k8s.io/kueue/pkg/scheduler", "sigs.k8s.io/kueue/pkg/cache") || strings.HasSuffix(i, "internal/governance/admission")
+			},
 		},
 		{
 			name:    "Kueue's scheduler package itself breaks go mod tidy",

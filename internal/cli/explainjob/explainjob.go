@@ -16,11 +16,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
@@ -133,7 +133,7 @@ func Explain(ctx context.Context, o *Options, cluster *factory.Cluster, found fi
 	q.Workers = o.Workers.Reader(o.Factory, cluster, in, found.Namespace, []map[string]any{found.Object}, 0)
 	q.Make, q.May = again(ctx, cluster, found), admissioncheck.May(cluster)
 	e, err := explain.Explain(ctx, asked, q, cluster.Now())
-	if errors.Is(err, admission.ErrUnknownJob) {
+	if errors.Is(err, integration.ErrUnknownJob) {
 		// Kueue does not know the kind; the timeline and the pods remain.
 		e, err = explain.Explain(ctx, nil, q, cluster.Now())
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 )
@@ -43,7 +43,7 @@ func manifest(ctx context.Context, f *factory.Factory, c *factory.Cluster, j fin
 		jobobject.Resubmit(object)
 		return object, nil
 	case w != nil:
-		restored, err := admission.RestoreJob(ctx, data, w)
+		restored, err := integration.RestoreJob(ctx, data, w)
 		if err != nil {
 			f.Notef("note: node selectors set by Kueue are kept: %v", err)
 			break

@@ -8,7 +8,8 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
@@ -18,7 +19,7 @@ import (
 // refusedByKueue returns the faults for which Kueue's webhooks refuse the jobs of a template, with the defaults of all feature
 // gates. What depends on values with placeholders is not checked.
 func refusedByKueue(ctx context.Context, t *parse.Template) (found []parse.Fault) {
-	admission.UseDefaults()
+	embedded.UseDefaults()
 	for _, doc := range t.Docs {
 		object, _ := doc.Plain().(map[string]any)
 		k, isJob := kinds.JobFor(kinds.Text(object, "apiVersion"), kinds.Text(object, "kind"))
@@ -30,10 +31,10 @@ func refusedByKueue(ctx context.Context, t *parse.Template) (found []parse.Fault
 			continue
 		}
 		var all utilerrors.Aggregate
-		if err = admission.Validate(ctx, data); !errors.Is(err, admission.ErrRefused) || !errors.As(err, &all) {
+		if err = integration.Validate(ctx, data); !errors.Is(err, integration.ErrRefused) || !errors.As(err, &all) {
 			continue
 		}
-		gates := admission.OtherGates(ctx, data, all.Errors())
+		gates := integration.OtherGates(ctx, data, all.Errors())
 		for i, e := range all.Errors() {
 			var fault *field.Error
 			if !errors.As(e, &fault) {
@@ -49,7 +50,7 @@ func refusedByKueue(ctx context.Context, t *parse.Template) (found []parse.Fault
 
 // unless returns the condition under which Kueue would not refuse a job for a fault, from the feature gates that decide; "" for
 // none.
-func unless(gates []admission.Gate) string {
+func unless(gates []embedded.Gate) string {
 	var all []string
 	for _, g := range gates {
 		value := "off"

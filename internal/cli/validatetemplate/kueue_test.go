@@ -7,12 +7,13 @@ import (
 	"sigs.k8s.io/kueue/pkg/features"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
 // In `hyperpod mcp`, an earlier tool may have used the gates of a cluster: a template is checked with the defaults.
 func TestGatesOfAnEarlierEngine(t *testing.T) {
-	t.Cleanup(admission.UseDefaults)
+	t.Cleanup(embedded.UseDefaults)
 	if _, err := admission.New(admission.Config{Gates: map[string]bool{string(features.TopologyAwareScheduling): false}}); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // big is the size the budgets are set for: 100 queues in one cohort, 1,000
@@ -100,7 +102,7 @@ func BenchmarkCycle(b *testing.B) {
 
 func BenchmarkReasonsGate(b *testing.B) {
 	for b.Loop() {
-		withReasons()()
+		embedded.WithReasons()()
 	}
 }
 

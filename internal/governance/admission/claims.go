@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/util/resource"
 	"sigs.k8s.io/kueue/pkg/workload"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // Devices of resource claims (DRA). Kueue's workload controller counts them before it queues a workload: devices by the
@@ -68,7 +70,7 @@ func (e *Engine) devicesOf(ctx context.Context, w *kueue.Workload) deviceDemand 
 		// Without a mapping every device is one that Kueue refuses, so nobody reads the templates.
 		return misfit("Kueue's configuration has no resources.deviceClassMappings, so Kueue counts no devices of resource claim templates")
 	}
-	r := reader{store: e.store, missed: new(bool)}
+	r := reader{Client: embedded.NoClient(), store: e.store, missed: new(bool)}
 	published := dra.NewResourceSliceCache(r)
 	c := e.adjusted(ctx, w)
 	counts, errs := dra.GetResourceRequestsForResourceClaimTemplates(ctx, r, published, e.devices.mapper, c)

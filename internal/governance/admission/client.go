@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -137,6 +135,7 @@ func (s *store) queueOf(w *kueue.Workload) *kueue.LocalQueue { return s.lqs[queu
 // reader is the store as the client.Client Kueue's packages ask for: reads of
 // the kinds they use, an error for everything else, never a panic.
 type reader struct {
+	client.Client
 	store  *store
 	missed *bool // set when Kueue requests something that could not be read
 }
@@ -150,10 +149,6 @@ func (r reader) miss(kind string) {
 
 var _ client.Client = reader{}
 
-type notSupported struct{ what string }
-
-func (n notSupported) Error() string { return "in-process admission: " + n.what + " is not supported" }
-
 func found[T any](m map[string]*T, key, resource string, copyTo func(*T)) error {
 	if v, ok := m[key]; ok {
 		copyTo(v)
@@ -164,7 +159,7 @@ func found[T any](m map[string]*T, key, resource string, copyTo func(*T)) error 
 
 // Get returns the stored object. The result may share maps with the store. Callers in Kueue change only the parts of a
 // workload that adjustable copies.
-func (r reader) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
+func (r reader) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	s := r.store
 	switch o := obj.(type) {
 	case *corev1.Namespace:
@@ -202,11 +197,11 @@ func (r reader) Get(_ context.Context, key client.ObjectKey, obj client.Object, 
 		}
 		return apierrors.NewNotFound(schema.GroupResource{Group: kueue.SchemeGroupVersion.Group, Resource: "workloads"}, key.String())
 	}
-	return notSupported{fmt.Sprintf("reading a %T", obj)}
+	return r.Client.Get(ctx, key, obj, opts...)
 }
 
 // List follows the namespace and the field selectors of Kueue's indexes.
-func (r reader) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+func (r reader) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	s := r.store
 	var o client.ListOptions
 	o.ApplyOptions(opts)
@@ -274,7 +269,7 @@ func (r reader) List(_ context.Context, list client.ObjectList, opts ...client.L
 		}
 		return nil
 	}
-	return notSupported{fmt.Sprintf("listing a %T", list)}
+	return r.Client.List(ctx, list, opts...)
 }
 
 func workloadFields(w *kueue.Workload) fields.Set {
@@ -308,57 +303,6 @@ func sortedKeys[K ~string, V any](m map[K]V) []K {
 	}
 	slices.SortFunc(keys, func(a, b K) int { return strings.Compare(string(a), string(b)) })
 	return keys
-}
-
-var errReadOnly = notSupported{"writing"}
-
-func (r reader) Create(context.Context, client.Object, ...client.CreateOption) error {
-	return errReadOnly
-}
-func (r reader) Delete(context.Context, client.Object, ...client.DeleteOption) error {
-	return errReadOnly
-}
-func (r reader) Update(context.Context, client.Object, ...client.UpdateOption) error {
-	return errReadOnly
-}
-func (r reader) Patch(context.Context, client.Object, client.Patch, ...client.PatchOption) error {
-	return errReadOnly
-}
-func (r reader) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
-	return errReadOnly
-}
-func (r reader) DeleteAllOf(context.Context, client.Object, ...client.DeleteAllOfOption) error {
-	return errReadOnly
-}
-func (r reader) Status() client.SubResourceWriter                { return noSubResource{} }
-func (r reader) SubResource(string) client.SubResourceClient     { return noSubResource{} }
-func (r reader) Scheme() *runtime.Scheme                         { return scheme() }
-func (r reader) RESTMapper() meta.RESTMapper                     { return meta.NewDefaultRESTMapper(nil) }
-func (r reader) IsObjectNamespaced(runtime.Object) (bool, error) { return false, errReadOnly }
-func (r reader) GroupVersionKindFor(o runtime.Object) (schema.GroupVersionKind, error) {
-	kinds, _, err := scheme().ObjectKinds(o)
-	if err != nil {
-		return schema.GroupVersionKind{}, err
-	}
-	return kinds[0], nil
-}
-
-type noSubResource struct{}
-
-func (noSubResource) Get(context.Context, client.Object, client.Object, ...client.SubResourceGetOption) error {
-	return errReadOnly
-}
-func (noSubResource) Create(context.Context, client.Object, client.Object, ...client.SubResourceCreateOption) error {
-	return errReadOnly
-}
-func (noSubResource) Update(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
-	return errReadOnly
-}
-func (noSubResource) Patch(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
-	return errReadOnly
-}
-func (noSubResource) Apply(context.Context, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
-	return errReadOnly
 }
 
 // noEvents is the event recorder of a cluster nobody watches.

@@ -10,6 +10,8 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/metrics"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // Kueue keeps a gauge of each of these metrics for each ClusterQueue, and searches cluster_queue_info for each one that changes.
@@ -85,7 +87,7 @@ func (e *Engine) join(ctx context.Context) error {
 	}
 	for _, name := range sortedKeys(e.store.cqs) {
 		if q := e.store.cqs[name]; cohorts[string(q.Spec.CohortName)] && e.cqs[name] {
-			if err := guard("ClusterQueue "+name, func() error { return e.cache.UpdateClusterQueue(e.log, q) }); err != nil {
+			if err := embedded.Guard("ClusterQueue "+name, func() error { return e.cache.UpdateClusterQueue(e.log, q) }); err != nil {
 				errs = append(errs, err)
 			}
 		}

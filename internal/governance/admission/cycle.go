@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/workloadslicing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // fate is what a cycle decided about an entry.
@@ -96,7 +97,7 @@ func (e *Engine) nominate(ctx context.Context, en *entry, snap *schdcache.Snapsh
 // entry, in the order in which they are to be applied; with last, those after it
 // are left out or undecided.
 func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.Snapshot, flip bool, last *entry) []*entry {
-	defer withReasons()()
+	defer embedded.WithReasons()()
 	r := &round{snap: snap, preempted: preemption.PreemptedWorkloads{}}
 	var nominated, refused []*entry
 	if last == nil {

@@ -18,7 +18,6 @@
 // a warning in the answer: what other clusters of MultiKueue decide, and the variants
 // that Kueue makes of a workload with concurrent admission.
 //
-// Feature gates live in a process-wide registry of Kubernetes: engines with
-// different gates must not be used at the same time in one process. An Engine
-// is not safe for concurrent use.
+// Engines with different feature gates must not be used at the same time in one
+// process (package embedded). An Engine is not safe for concurrent use.
 package admission

@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
@@ -21,6 +19,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/fairsharing"
 	afs "sigs.k8s.io/kueue/pkg/util/admissionfairsharing"
 	"sigs.k8s.io/kueue/pkg/workload"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // Config is the part of a cluster's Kueue configuration that changes decisions.
@@ -117,13 +117,6 @@ type verdict struct {
 	message string
 }
 
-// Kueue's core writes to the loggers of the process. They are silenced before anything runs: clients in other goroutines
-// read the same variable.
-func init() {
-	ctrllog.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard())
-}
-
 // New returns an empty engine. It switches Kueue's feature gates for the whole process (every Kueue gate that cfg.Gates
 // does not name goes back to its default). Gates that cannot be set are reported by [Engine.Warnings]. It returns an
 // error only for an unknown fair-sharing strategy.
@@ -159,9 +152,9 @@ func New(cfg Config) (*Engine, error) {
 		e.now = time.Now
 	}
 	e.clock = simClock{now: e.now}
-	e.client = reader{store: e.store}
+	e.client = reader{Client: embedded.NoClient(), store: e.store}
 	e.store.unread, e.store.claiming = cfg.Unread, e.needsDevices
-	e.warnings = setGates(cfg.Gates)
+	e.warnings = gateWarnings(embedded.SetGates(cfg.Gates))
 	if cfg.IgnoreUndeclaredResources {
 		e.quota = config.QuotaCheckIgnoreUndeclared
 	}

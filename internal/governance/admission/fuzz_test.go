@@ -17,6 +17,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 )
 
 // FuzzEngine changes fields of a cluster's objects at random: whatever comes out, the
@@ -74,7 +76,7 @@ func survives(t *testing.T, docs []document, changes []byte) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Decode(data)
+		got, err := decode.Objects(data)
 		if err != nil {
 			continue
 		}
@@ -159,7 +161,7 @@ func fuzzed(t testing.TB) []document {
 	)
 	var out []document
 	for _, o := range f.objs {
-		gvks, _, err := scheme().ObjectKinds(o)
+		gvks, _, err := decode.Scheme().ObjectKinds(o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +170,7 @@ func fuzzed(t testing.TB) []document {
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects, err := Decode(data)
+		objects, err := decode.Objects(data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,8 @@ import (
 	utilpod "sigs.k8s.io/kueue/pkg/util/pod"
 	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 const (
@@ -97,7 +99,7 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 		if len(e.gathering) > 0 && loadRank(o) > rankClusterQueue {
 			errs = append(errs, e.join(ctx))
 		}
-		err := guard(fmt.Sprintf("%T %s", o, o.GetName()), func() error { return e.applyPolicy(ctx, o) })
+		err := embedded.Guard(fmt.Sprintf("%T %s", o, o.GetName()), func() error { return e.applyPolicy(ctx, o) })
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -119,7 +121,7 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 // or, with all, about every workload that is known: anything may have become
 // admissible or blocked.
 func (e *Engine) loadWorkloads(ctx context.Context, list []client.Object, all bool) (errs []error) {
-	defer withoutHashes()()
+	defer embedded.WithoutHashes()()
 	var changed []workload.Reference
 	for _, o := range list {
 		w := o.(*kueue.Workload)
@@ -131,7 +133,7 @@ func (e *Engine) loadWorkloads(ctx context.Context, list []client.Object, all bo
 		}
 		err := CheckWorkload(w)
 		if err == nil {
-			err = guard("workload "+string(workload.Key(w)), func() error { e.applyWorkload(ctx, w); return nil })
+			err = embedded.Guard("workload "+string(workload.Key(w)), func() error { e.applyWorkload(ctx, w); return nil })
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -143,11 +145,11 @@ func (e *Engine) loadWorkloads(ctx context.Context, list []client.Object, all bo
 		changed = sortedKeys(e.store.workloads)
 	}
 	for _, key := range changed {
-		if err := guard("workload "+string(key), func() error { e.reconcile(ctx, key); return nil }); err != nil {
+		if err := embedded.Guard("workload "+string(key), func() error { e.reconcile(ctx, key); return nil }); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	err := guard("variants of workloads", func() error {
+	err := embedded.Guard("variants of workloads", func() error {
 		if e.follow(ctx) {
 			e.touch()
 		}

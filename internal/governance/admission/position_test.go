@@ -15,6 +15,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/util/priority"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -33,10 +34,10 @@ func TestQueuePosition(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if warnings := setGates(config.Gates); len(warnings) > 0 {
+				if warnings := embedded.SetGates(config.Gates); len(warnings) > 0 {
 					t.Fatal(warnings)
 				}
-				t.Cleanup(func() { setGates(nil) })
+				t.Cleanup(func() { embedded.SetGates(nil) })
 				rules, err := order.Parse(text)
 				if err != nil {
 					t.Fatal(err)

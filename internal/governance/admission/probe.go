@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/util/priority"
 	"sigs.k8s.io/kueue/pkg/workload"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // tieRepeats is how often a decision that can have several results is made, and tiesApart how often once two
@@ -39,7 +41,7 @@ func (e *Engine) Probe(ctx context.Context, wl *kueue.Workload) (d Decision, err
 		return Decision{}, err
 	}
 	cycle := e.cycle
-	err = guard("workload "+string(workload.Key(wl)), func() error { d, err = e.probe(ctx, wl); return err })
+	err = embedded.Guard("workload "+string(workload.Key(wl)), func() error { d, err = e.probe(ctx, wl); return err })
 	e.cycle = cycle
 	return d, err
 }
@@ -377,6 +379,6 @@ func (e *Engine) holding(ctx context.Context, w *kueue.Workload) (Decision, erro
 
 // counted returns what a workload holds, without a hash.
 func counted(w *kueue.Workload) *workload.Info {
-	defer withoutHashes()()
+	defer embedded.WithoutHashes()()
 	return workload.NewInfo(w)
 }

@@ -8,6 +8,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/workload"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // nomination is what nominate found for a workload that Kueue tries in every cycle. It is the
@@ -23,7 +25,7 @@ type nomination struct {
 // Prepare computes what every [Engine.Probe] needs, so the first one is as fast as the others. It is optional: Probe
 // computes the same if it is missing.
 func (e *Engine) Prepare(ctx context.Context) {
-	_ = guard("heads of queues", func() error { e.prepare(ctx); return nil }) // Probe meets it again
+	_ = embedded.Guard("heads of queues", func() error { e.prepare(ctx); return nil }) // Probe meets it again
 }
 
 func (e *Engine) prepare(ctx context.Context) {
@@ -35,7 +37,7 @@ func (e *Engine) prepare(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	defer withReasons()()
+	defer embedded.WithReasons()()
 	e.cycle++ // as probeOnce has it
 	defer func() { e.cycle-- }()
 	for _, h := range heads {

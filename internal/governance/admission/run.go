@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/workload"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // defaultMaxCycles is the limit of [Engine.Run] if the caller sets none.
@@ -30,7 +32,7 @@ func (e *Engine) Run(ctx context.Context, maxCycles int) (t Timeline, err error)
 	}
 	e.touch()
 	e.asFound = false
-	err = guard("scheduling", func() error { return e.run(ctx, maxCycles, &t) })
+	err = embedded.Guard("scheduling", func() error { return e.run(ctx, maxCycles, &t) })
 	return t, err
 }
 

@@ -9,6 +9,8 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	"sigs.k8s.io/kueue/pkg/workload"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // submitCycles bounds the cycles that follow a preemption in [Engine.Submit]: policies may
@@ -41,7 +43,7 @@ func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (after Submitte
 	defer e.touch()
 	key := workload.Key(wl)
 	preempts := false
-	err = guard("workload "+string(key), func() error { preempts, err = e.submitOnce(ctx, key); return err })
+	err = embedded.Guard("workload "+string(key), func() error { preempts, err = e.submitOnce(ctx, key); return err })
 	if err != nil || !preempts {
 		return after, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
@@ -48,6 +49,16 @@ type Warning struct {
 	Names  []string
 	On     bool
 	Reason string
+}
+
+// gateWarnings are warnings about gates that could not be set.
+func gateWarnings(faults []embedded.GateFault) []Warning {
+	codes := map[embedded.GateFaultCode]WarningCode{embedded.GateUnknown: GateUnknown, embedded.GateLocked: GateLocked, embedded.GatesRefused: GatesRefused}
+	var out []Warning
+	for _, f := range faults {
+		out = append(out, Warning{Code: codes[f.Code], Name: f.Name, On: f.On, Reason: f.Reason})
+	}
+	return out
 }
 
 func compareWarnings(a, b Warning) int {

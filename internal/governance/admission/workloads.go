@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // Workload returns a copy of the current object with the status Kueue would have written: conditions QuotaReserved,
@@ -122,7 +124,7 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 
 // count counts what a workload holds, and reports whether its queue is known.
 func (e *Engine) count(w *kueue.Workload) bool {
-	defer withoutHashes()()
+	defer embedded.WithoutHashes()()
 	return e.cache.AddOrUpdateWorkload(e.log, w)
 }
 

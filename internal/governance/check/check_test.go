@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
@@ -237,7 +238,7 @@ func TestPutAside(t *testing.T) {
 	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(""), fixture.Node("n1", "a100", 8, ""), fixture.Node("n2", "a100", 8, ""))
 	s.Add(fixture.Team("t", "", 8, "", "")...)
 	job := fixture.Job("old", 1, 1, "").(json.RawMessage)
-	wl, err := admission.WorkloadFor(t.Context(), job, nil)
+	wl, err := integration.WorkloadFor(t.Context(), job, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

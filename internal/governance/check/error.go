@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 )
 
 // ErrorCode is why a job cannot be checked.
@@ -50,7 +50,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // the API server.
 func (v *Verdict) refusedByKueue(err error) {
 	if !v.Tried("Server") {
-		v.Submission = append(v.Submission, Step{Check: "Server", Status: StatusFailed, Code: KueueRefuses, Fault: strings.TrimPrefix(err.Error(), admission.ErrRefused.Error()+": ")})
+		v.Submission = append(v.Submission, Step{Check: "Server", Status: StatusFailed, Code: KueueRefuses, Fault: strings.TrimPrefix(err.Error(), integration.ErrRefused.Error()+": ")})
 	}
 }
 
@@ -59,10 +59,10 @@ func unusable(apiVersion string, job Job, err error) error {
 	e := &Error{Code: Unusable, APIVersion: apiVersion, Kind: job.Kind, Name: job.Name, Err: err}
 	var mistyped *json.UnmarshalTypeError
 	switch {
-	case errors.Is(err, admission.ErrPrebuilt):
+	case errors.Is(err, integration.ErrPrebuilt):
 		e.Code = Prebuilt
-	case errors.Is(err, admission.ErrUnknownJob):
-		e.Code, e.Supported = UnknownKind, admission.SupportedJobs()
+	case errors.Is(err, integration.ErrUnknownJob):
+		e.Code, e.Supported = UnknownKind, integration.SupportedJobs()
 	case errors.As(err, &mistyped):
 		e.Code, e.Field, e.Value = WrongType, mistyped.Field, mistyped.Value
 	case strings.Contains(err.Error(), "json: "):

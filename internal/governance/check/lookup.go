@@ -6,7 +6,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -15,7 +15,7 @@ import (
 // them Kueue's code makes no workload, and a missing class must not hide the other
 // layers.
 type lookup struct {
-	admission.Lookup
+	integration.Lookup
 	more []*schedulingv1.PriorityClass
 }
 
@@ -25,7 +25,7 @@ func (l lookup) PriorityClasses() []*schedulingv1.PriorityClass {
 
 // priorities checks the priority classes that a job names. Those that do not exist, or
 // could not be read, become steps and count as value 0.
-func (c *Checker) priorities(object map[string]any, v *Verdict) admission.Lookup {
+func (c *Checker) priorities(object map[string]any, v *Verdict) integration.Lookup {
 	out := lookup{Lookup: c.Engine.Lookup()}
 	labels, _ := kinds.At(object, "metadata", "labels").(map[string]any)
 	if class := v.Job.PriorityClass; class != "" && out.WorkloadPriorityClass(class) == nil {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -31,7 +31,7 @@ func (j *joined) count() (n int) {
 }
 
 // podGroup returns the workload of the pod group of the job, and adds the step about a group that Kueue does not admit whole.
-func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, group kinds.PodGroup, known admission.Lookup, v *Verdict) (*kueue.Workload, error) {
+func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, group kinds.PodGroup, known integration.Lookup, v *Verdict) (*kueue.Workload, error) {
 	list := r.Group
 	if list == nil {
 		list = []map[string]any{r.Object}
@@ -74,7 +74,7 @@ func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, 
 			return nil, err
 		}
 	}
-	w, err := admission.PodGroup(ctx, wl, group, pods, known)
+	w, err := integration.PodGroup(ctx, wl, group, pods, known)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func (c *Checker) podGroup(ctx context.Context, r *Request, wl *kueue.Workload, 
 }
 
 // likes returns the name of the first pod of each role of a group.
-func likes(w *kueue.Workload, list []map[string]any, pods [][]byte, known admission.Lookup) (map[kueue.PodSetReference]string, error) {
-	roles, err := admission.NewRoles(w.Spec.PodSets, known)
+func likes(w *kueue.Workload, list []map[string]any, pods [][]byte, known integration.Lookup) (map[kueue.PodSetReference]string, error) {
+	roles, err := integration.NewRoles(w.Spec.PodSets, known)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (c *Checker) podLike(w *kueue.Workload, role kueue.PodSetReference, v *Verd
 		return v.like[role]
 	}
 	for _, p := range c.In.Pods {
-		if p.Namespace == w.Namespace && p.Labels[kinds.PodGroupName] == w.Name && p.Annotations[admission.RoleAnnotation] == string(role) {
+		if p.Namespace == w.Namespace && p.Labels[kinds.PodGroupName] == w.Name && p.Annotations[integration.RoleAnnotation] == string(role) {
 			return p.Name
 		}
 	}
@@ -131,7 +131,7 @@ func (c *Checker) workloadOfGroup(namespace, name string) *kueue.Workload {
 
 // join finds places for new pods in the workload of their group, and sets joins of the verdict. It returns the code of what
 // keeps Kueue from starting all of them, with the name of a pod. (FindMatchingWorkloads in Kueue's pod_controller.go, v0.19)
-func join(w *kueue.Workload, there, added []map[string]any, classes admission.Lookup, v *Verdict) (code, pod string, err error) {
+func join(w *kueue.Workload, there, added []map[string]any, classes integration.Lookup, v *Verdict) (code, pod string, err error) {
 	room := map[kueue.PodSetReference]int{}
 	v.joins = &joined{holds: inputs.Reserves(w), pods: map[kueue.PodSetReference]int{}, on: map[kueue.PodSetReference]map[string]int{}}
 	for _, ps := range w.Spec.PodSets {
@@ -140,7 +140,7 @@ func join(w *kueue.Workload, there, added []map[string]any, classes admission.Lo
 	for _, gone := range w.Status.ReclaimablePods { // those that succeeded keep their places
 		room[gone.Name] -= int(gone.Count)
 	}
-	roles, err := admission.NewRoles(w.Spec.PodSets, classes)
+	roles, err := integration.NewRoles(w.Spec.PodSets, classes)
 	if err != nil {
 		return "", "", err
 	}

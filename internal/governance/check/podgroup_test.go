@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -18,7 +18,7 @@ func TestJoin(t *testing.T) {
 	pod := func(name, role, node string) map[string]any {
 		o := map[string]any{"apiVersion": "v1", "kind": "Pod"}
 		kinds.Set(o, name, "metadata", "name")
-		kinds.Set(o, role, "metadata", "annotations", admission.RoleAnnotation)
+		kinds.Set(o, role, "metadata", "annotations", integration.RoleAnnotation)
 		kinds.Set(o, node, "spec", "nodeName")
 		return o
 	}
@@ -43,7 +43,7 @@ func TestJoin(t *testing.T) {
 				w.Status.ReclaimablePods = []kueue.ReclaimablePod{{Name: "x", Count: c.succeeded}}
 			}
 			var v Verdict
-			code, pod, err := join(w, c.there, c.added, admission.NewLookup(), &v)
+			code, pod, err := join(w, c.there, c.added, integration.NewLookup(), &v)
 			if err != nil || code != c.code || pod != c.pod || v.joins.pods["x"] != c.pods {
 				t.Errorf("%q %q, %d pods, error %v", code, pod, v.joins.pods["x"], err)
 			}

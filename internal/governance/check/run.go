@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -221,24 +222,24 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 	if err != nil {
 		return nil, err
 	}
-	wl, err := admission.WorkloadFor(ctx, data, known)
+	wl, err := integration.WorkloadFor(ctx, data, known)
 	if group, ok := kinds.PodGroupOf(object); err == nil && ok {
 		wl, err = c.podGroup(ctx, r, wl, group, known, v)
 		v.Job.Name = group.Name
 	}
 	if err == nil {
-		if err = admission.Validate(ctx, data); errors.Is(err, admission.ErrRefused) {
+		if err = integration.Validate(ctx, data); errors.Is(err, integration.ErrRefused) {
 			v.refusedByKueue(err)
 			err = nil
 		}
 	}
 	switch {
-	case errors.Is(err, admission.ErrNotManaged):
+	case errors.Is(err, integration.ErrNotManaged):
 		return &kueue.Workload{ObjectMeta: objectMeta(v.Job)}, nil
-	case errors.Is(err, admission.ErrNoRuntime), errors.Is(err, admission.ErrPodsElsewhere): // a step says so
+	case errors.Is(err, integration.ErrNoRuntime), errors.Is(err, integration.ErrPodsElsewhere): // a step says so
 		return &kueue.Workload{ObjectMeta: objectMeta(v.Job), Spec: kueue.WorkloadSpec{
 			QueueName: kueue.LocalQueueName(kinds.Text(object, "metadata", "labels", kinds.QueueLabel))}}, nil
-	case err != nil && !errors.Is(err, admission.ErrUnknownJob) && noPods(object):
+	case err != nil && !errors.Is(err, integration.ErrUnknownJob) && noPods(object):
 		// With zero replicas Kueue makes no workload: this is an answer, not an error.
 		return &kueue.Workload{ObjectMeta: objectMeta(v.Job)}, nil
 	case err != nil:

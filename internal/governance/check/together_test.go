@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
@@ -149,7 +150,7 @@ func TestTogetherLikeKueue(t *testing.T) {
 		}
 		var names []string
 		for i, j := range jobs {
-			w, err := admission.WorkloadFor(context.Background(), []byte(j.(json.RawMessage)), admission.NewLookup(in.Objects()...))
+			w, err := integration.WorkloadFor(context.Background(), []byte(j.(json.RawMessage)), integration.NewLookup(in.Objects()...))
 			if err != nil {
 				t.Fatal(err)
 			}

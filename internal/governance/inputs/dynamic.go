@@ -5,7 +5,7 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -49,7 +49,7 @@ func (l *loader) noteRaw(r kinds.Resource, name string, raw json.RawMessage) {
 // configuration is not known, quotas that somebody orchestrates mean that it is.
 func (l *loader) applyDynamic() {
 	in := l.out
-	if r := in.Rules(); l.o.Declared || len(l.dynamic) == 0 || r.Known && !r.Config.Gates[admission.DynamicQuotaGate] {
+	if r := in.Rules(); l.o.Declared || len(l.dynamic) == 0 || r.Known && !r.Config.Gates[embedded.DynamicQuotaGate] {
 		return
 	}
 	for i, q := range in.ClusterQueues {

@@ -14,6 +14,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -37,7 +38,7 @@ func TestWholeObjects(t *testing.T) {
 	if len(in.Workloads) != 1 {
 		t.Fatalf("%d workloads", len(in.Workloads))
 	}
-	objs, err := admission.Decode([]byte(workloadText))
+	objs, err := decode.Objects([]byte(workloadText))
 	if err != nil || len(objs) != 1 {
 		t.Fatal(objs, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/parallel"
@@ -171,7 +172,7 @@ func listIn[W any, T client.Object](ctx context.Context, l *loader, r kinds.Reso
 
 func decodeOne[T client.Object](l *loader, at kinds.Resource, raw json.RawMessage) (T, error) {
 	var none T
-	objs, err := admission.Decode(withKind(at, raw))
+	objs, err := decode.Objects(withKind(at, raw))
 	if err == nil && len(objs) == 1 {
 		if t, ok := objs[0].(T); ok {
 			t.SetManagedFields(nil)

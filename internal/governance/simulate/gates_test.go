@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 )
 
 // TestEndlessGates: where one preemption gate after the other opens, the world never settles.
 func TestEndlessGates(t *testing.T) {
-	objects, err := admission.Decode([]byte(`
+	objects, err := decode.Objects([]byte(`
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: ResourceFlavor
 metadata: {name: one}

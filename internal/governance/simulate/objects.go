@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -56,7 +56,7 @@ func NewObjects(text string, put, remove []client.Object) Change {
 // FromFile reads a change from the YAML of objects to put (see [NewObjects]). text
 // names it in errors and in the report.
 func FromFile(text string, data []byte, namespace func() (string, error)) (Change, error) {
-	put, err := admission.DecodeStrict(data)
+	put, err := decode.Strict(data)
 	if err != nil {
 		return Change{}, &Error{Code: InvalidFile, Change: Change{Text: text}, Err: err}
 	}

@@ -13,13 +13,13 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 )
 
 func objects(t testing.TB, yaml string) []client.Object {
 	t.Helper()
-	out, err := admission.Decode([]byte(yaml))
+	out, err := decode.Objects([]byte(yaml))
 	if err != nil {
 		t.Fatal(err)
 	}

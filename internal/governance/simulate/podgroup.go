@@ -8,14 +8,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // podGroup returns the workload that Kueue would make of a group of pods, those of the change and those that exist. first is the
 // workload of one of them.
-func (a *applied) podGroup(ctx context.Context, c Change, first *kueue.Workload, lookup admission.Lookup) (*kueue.Workload, error) {
+func (a *applied) podGroup(ctx context.Context, c Change, first *kueue.Workload, lookup integration.Lookup) (*kueue.Workload, error) {
 	var added []map[string]any
 	for _, data := range c.Group {
 		pod := map[string]any{}
@@ -49,11 +49,11 @@ func (a *applied) podGroup(ctx context.Context, c Change, first *kueue.Workload,
 		if raw[i], err = json.Marshal(pod); err != nil {
 			return nil, &Error{Code: InvalidJob, Change: c, Err: err}
 		}
-		if err := admission.Validate(ctx, raw[i]); err != nil {
+		if err := integration.Validate(ctx, raw[i]); err != nil {
 			return nil, &Error{Code: InvalidJob, Change: c, Err: err}
 		}
 	}
-	w, err := admission.PodGroup(ctx, first, group, raw, lookup)
+	w, err := integration.PodGroup(ctx, first, group, raw, lookup)
 	if err != nil {
 		return nil, &Error{Code: InvalidJob, Change: c, Err: err}
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 )
 
@@ -65,7 +65,7 @@ metadata: {name: ` + n + `, labels: {type: a100, kubernetes.io/hostname: ` + n +
 status: {allocatable: {nvidia.com/gpu: 8, pods: 100}, capacity: {nvidia.com/gpu: 8, pods: 100}, conditions: [{type: Ready, status: "True"}]}
 `
 	}
-	objs, err := admission.Decode([]byte(text))
+	objs, err := decode.Objects([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
 )
@@ -30,7 +30,7 @@ func world(t testing.TB, files ...string) simulate.World {
 		if err != nil {
 			t.Fatal(err)
 		}
-		objs, err := admission.Decode(data)
+		objs, err := decode.Objects(data)
 		if err != nil {
 			t.Fatal(err)
 		}

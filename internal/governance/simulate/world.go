@@ -24,6 +24,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
@@ -287,14 +288,14 @@ func (a *applied) job(name string) (*kueue.Workload, error) {
 
 // addJob adds the workload that Kueue would make of a manifest.
 func (a *applied) addJob(ctx context.Context, c Change) error {
-	lookup := admission.NewLookup(a.Objects...)
-	w, err := admission.WorkloadFor(ctx, c.Manifest, lookup)
+	lookup := integration.NewLookup(a.Objects...)
+	w, err := integration.WorkloadFor(ctx, c.Manifest, lookup)
 	if err == nil {
-		err = admission.Validate(ctx, c.Manifest)
+		err = integration.Validate(ctx, c.Manifest)
 	}
-	if errors.Is(err, admission.ErrUnknownJob) {
+	if errors.Is(err, integration.ErrUnknownJob) {
 		var kinds []string
-		for _, k := range admission.SupportedJobs() {
+		for _, k := range integration.SupportedJobs() {
 			kinds = append(kinds, k.Kind)
 		}
 		return &Error{Code: NoJob, Change: c, Names: kinds, Err: err}

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 )
 
@@ -23,7 +23,7 @@ func TestErrors(t *testing.T) {
 		want string
 		code errs.Exit
 	}{
-		{&check.Error{Code: check.UnknownKind, APIVersion: "x/v1", Kind: "Job", Supported: supported, Err: admission.ErrUnknownJob}, "cannot check a Job (x/v1): Kueue has no integration for this kind", errs.Usage},
+		{&check.Error{Code: check.UnknownKind, APIVersion: "x/v1", Kind: "Job", Supported: supported, Err: integration.ErrUnknownJob}, "cannot check a Job (x/v1): Kueue has no integration for this kind", errs.Usage},
 		{&check.Error{Code: check.UnknownKind, APIVersion: "kubeflow.org/v2", Kind: "PyTorchJob", Supported: supported}, "cannot check a PyTorchJob (kubeflow.org/v2): Kueue governs it as kubeflow.org/v1", errs.Usage},
 		{&check.Error{Code: check.Prebuilt, Kind: "Job", Name: "x", Err: cause}, "cannot check Job x: its label kueue.x-k8s.io/prebuilt-workload-name names a Workload, and Kueue decides about that one", errs.Usage},
 		{&check.Error{Code: check.NoMetadata}, "cannot check the job: it has no metadata", errs.Usage},

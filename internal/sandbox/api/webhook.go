@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/crd"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/limits"
@@ -81,11 +81,11 @@ func setRole(pod map[string]any) error {
 	if err != nil {
 		return err
 	}
-	role, err := admission.RoleOf(raw)
+	role, err := integration.RoleOf(raw)
 	if err != nil {
 		return nil // its fields are checked later
 	}
-	object.Set(pod, role, "metadata", "annotations", admission.RoleAnnotation)
+	object.Set(pod, role, "metadata", "annotations", integration.RoleAnnotation)
 	return nil
 }
 
@@ -127,7 +127,7 @@ func checkPolicy(ctx context.Context, st *store.Store, r *resource, old *store.O
 	if old != nil {
 		before = old.Raw
 	}
-	return denied(r, admission.ValidatePolicy(r.Kind, before, raw))
+	return denied(r, integration.ValidatePolicy(r.Kind, before, raw))
 }
 
 func checkJob(ctx context.Context, st *store.Store, r *resource, old *store.Object, m map[string]any, raw []byte) error {
@@ -136,14 +136,14 @@ func checkJob(ctx context.Context, st *store.Store, r *resource, old *store.Obje
 	}
 	var err error
 	if old == nil {
-		err = admission.Validate(ctx, raw)
+		err = integration.Validate(ctx, raw)
 	} else {
-		err = admission.ValidateUpdate(ctx, old.Raw, raw, hasDefaultQueue(st, object.Text(m, "metadata", "namespace")))
+		err = integration.ValidateUpdate(ctx, old.Raw, raw, hasDefaultQueue(st, object.Text(m, "metadata", "namespace")))
 	}
-	if !errors.Is(err, admission.ErrRefused) {
+	if !errors.Is(err, integration.ErrRefused) {
 		return nil // the scheduler reports objects that it cannot use
 	}
-	return denied(r, errors.New(strings.TrimPrefix(err.Error(), admission.ErrRefused.Error()+": ")))
+	return denied(r, errors.New(strings.TrimPrefix(err.Error(), integration.ErrRefused.Error()+": ")))
 }
 
 // checkRuntime refuses a job whose runtime does not exist, as its operator's webhook does.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
@@ -50,7 +50,7 @@ func (s *sim) admitted(ctx context.Context, j job) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := admission.StartJob(ctx, j.o.Raw, wl, e.Lookup())
+	raw, err := integration.StartJob(ctx, j.o.Raw, wl, e.Lookup())
 	if err != nil {
 		return j.m(), nil // the scheduler reports it
 	}

@@ -8,7 +8,7 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds/trainruntime"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
@@ -183,7 +183,7 @@ func (s *sim) workloadFor(ctx context.Context, j job) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := admission.WorkloadFor(ctx, raw, e.Lookup())
+	w, err := integration.WorkloadFor(ctx, raw, e.Lookup())
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (s *sim) stop(ctx context.Context, j job, w *store.Object, why string) (job
 	}
 	raw, err := j.raw()
 	if err == nil {
-		raw, err = admission.SuspendJob(ctx, raw, wl)
+		raw, err = integration.SuspendJob(ctx, raw, wl)
 	}
 	var m map[string]any
 	if err == nil {
@@ -308,12 +308,12 @@ func (s *sim) start(ctx context.Context, j job, w *store.Object) (job, error) {
 	}
 	raw, err := j.raw()
 	if _, ok := j.grouped(); ok && err == nil {
-		if wl, err = admission.OfRole(wl, raw); err != nil {
+		if wl, err = integration.OfRole(wl, raw); err != nil {
 			return j, nil // Kueue never starts a pod whose role the Workload of its group lacks
 		}
 	}
 	if err == nil {
-		raw, err = admission.StartJob(ctx, raw, wl, e.Lookup())
+		raw, err = integration.StartJob(ctx, raw, wl, e.Lookup())
 	}
 	if err != nil {
 		if s.event(j.o, "Warning", "FailedToStart", err.Error()) {

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
@@ -136,7 +136,7 @@ func (s *sim) prepareGroup(ctx context.Context, g podGroup) error {
 	}
 	kept, alike := podGroup{PodGroup: g.PodGroup}, false
 	for _, j := range g.members {
-		role, err := admission.RoleOf(j.o.Raw)
+		role, err := integration.RoleOf(j.o.Raw)
 		if err != nil {
 			return err
 		}
@@ -217,15 +217,15 @@ func (s *sim) dropExcess(j job) {
 }
 
 // groupWorkload returns the Workload that Kueue would create for a group.
-func (s *sim) groupWorkload(ctx context.Context, g podGroup, lookup admission.Lookup) (map[string]any, error) {
+func (s *sim) groupWorkload(ctx context.Context, g podGroup, lookup integration.Lookup) (map[string]any, error) {
 	active := g.active()
 	raws := make([][]byte, len(active))
 	for i, j := range active {
 		raws[i] = j.o.Raw
 	}
-	w, err := admission.WorkloadFor(ctx, raws[0], lookup)
+	w, err := integration.WorkloadFor(ctx, raws[0], lookup)
 	if err == nil {
-		w, err = admission.PodGroup(ctx, w, g.PodGroup, raws, lookup)
+		w, err = integration.PodGroup(ctx, w, g.PodGroup, raws, lookup)
 	}
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (s *sim) groupStatus(g podGroup) error {
 		if outcome(j) != "Succeeded" {
 			continue
 		}
-		role, err := admission.RoleOf(j.o.Raw)
+		role, err := integration.RoleOf(j.o.Raw)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 
 // Resubmit removes from an object everything that a cluster, Kueue or start-job
 // wrote on it, so that it can be submitted again. What Kueue puts into the pod
-// templates of a running job is not recognised here: see admission.RestoreJob.
+// templates of a running job is not recognised here: see integration.RestoreJob.
 func Resubmit(o map[string]any) {
 	Strip(o)
 	meta := Inner(o, "metadata")

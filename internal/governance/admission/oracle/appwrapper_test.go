@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/controller/jobs/appwrapper"
 	"sigs.k8s.io/kueue/pkg/podset"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -105,7 +105,7 @@ func TestAppWrapper(t *testing.T) {
 		if len(want) > 1 {
 			several++
 		}
-		wl, err := admission.WorkloadFor(ctx, raw, admission.NewLookup())
+		wl, err := integration.WorkloadFor(ctx, raw, integration.NewLookup())
 		if err != nil {
 			t.Fatalf("input %d: %v\n%s", i, err, raw)
 		}

@@ -22,6 +22,7 @@ import (
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 	intake "github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 )
 
@@ -220,7 +221,7 @@ func (c *unitCase) compareCycles(t *testing.T) (diffs []string) {
 				known[string(o)] = true
 			}
 			for _, o := range cy.Objects {
-				objs, err := admission.Decode(o)
+				objs, err := decode.Objects(o)
 				must(err)
 				if len(objs) == 0 {
 					continue

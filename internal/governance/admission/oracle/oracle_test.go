@@ -13,11 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 )
 
 var (

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/controller/jobs/sparkapplication"
 	"sigs.k8s.io/kueue/pkg/podset"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -57,7 +57,7 @@ func TestSparkApplication(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw := []byte(asJSON(job))
-		wl, err := admission.WorkloadFor(ctx, raw, admission.NewLookup())
+		wl, err := integration.WorkloadFor(ctx, raw, integration.NewLookup())
 		if err != nil {
 			t.Fatalf("input %d: %v\n%s", i, err, raw)
 		}

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/controller/jobs/trainjob"
 	"sigs.k8s.io/kueue/pkg/podset"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds/trainruntime"
 )
@@ -148,7 +148,7 @@ func TestTrainJob(t *testing.T) {
 		if !ok || mineErr != nil {
 			t.Fatalf("input %d: %v\n%s\n%s", i, mineErr, asJSON(rt), asJSON(job))
 		}
-		wl, err := admission.WorkloadFor(ctx, []byte(asJSON(with)), admission.NewLookup())
+		wl, err := integration.WorkloadFor(ctx, []byte(asJSON(with)), integration.NewLookup())
 		if err != nil {
 			t.Fatalf("input %d: %v\n%s\n%s", i, err, asJSON(rt), asJSON(job))
 		}

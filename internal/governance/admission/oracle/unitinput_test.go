@@ -19,7 +19,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/features"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/decode"
 )
 
 // This file makes inputs of the cases of Kueue's tests, so that Kueue's loop and the engine go on from them.
@@ -33,7 +33,7 @@ func (c *unitCase) input(s settings, raw []json.RawMessage, more ...client.Objec
 	}
 	var list []client.Object
 	for _, o := range raw {
-		objs, err := admission.Decode(c.used(s, o))
+		objs, err := decode.Objects(c.used(s, o))
 		must(err)
 		list = append(list, objs...)
 	}

@@ -1,4 +1,4 @@
-package admission
+package integration
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
 	"sigs.k8s.io/kueue/pkg/webhooks"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // ValidateUpdate runs the validation of Kueue's webhooks on a change of a job. defaultQueue
@@ -44,7 +46,7 @@ func ValidateUpdate(ctx context.Context, old, job []byte, defaultQueue bool) err
 // for other kinds.
 func ValidatePolicy(kind string, old, object []byte) error {
 	var all field.ErrorList
-	err := guard(kind, func() (err error) {
+	err := embedded.Guard(kind, func() (err error) {
 		switch kind {
 		case "ClusterQueue":
 			all, err = validatePolicy(old, object, webhooks.ValidateClusterQueue, webhooks.ValidateClusterQueueUpdate)

@@ -1,4 +1,4 @@
-package admission
+package decode
 
 import "testing"
 
@@ -9,8 +9,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Node, metadata: {name: n}}\n- null\n"))
 	f.Add([]byte("null\n---\n---\n[]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, err := Decode(data)
-		strict, strictErr := DecodeStrict(data)
+		all, err := Objects(data)
+		strict, strictErr := Strict(data)
 		if strictErr == nil && (err != nil || len(all) != len(strict)) {
 			t.Errorf("strictly %d objects, else %d: %v", len(strict), len(all), err)
 		}

@@ -1,4 +1,4 @@
-package admission
+package integration
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -20,6 +19,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/controller/constants"
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
 	"sigs.k8s.io/kueue/pkg/features"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // ErrUnknownJob is returned (wrapped) for an object for which Kueue makes no Workload, or whose integration this package
@@ -32,82 +33,6 @@ var ErrPrebuilt = errors.New("the job names a prebuilt workload")
 // ErrNotManaged is returned (wrapped) for a job that Kueue does not manage: a RayJob on an existing cluster has no pods
 // of its own.
 var ErrNotManaged = errors.New("Kueue does not manage it")
-
-// Lookup returns the objects that a job refers to; nil, or an empty slice, if there are none. Callers do not change the
-// results.
-type Lookup interface {
-	WorkloadPriorityClass(name string) *kueue.WorkloadPriorityClass
-	// PriorityClasses returns all classes, to find the global default.
-	PriorityClasses() []*schedulingv1.PriorityClass
-	ResourceFlavor(name string) *kueue.ResourceFlavor
-}
-
-// NewLookup returns a Lookup over the given objects; other kinds are ignored.
-func NewLookup(objs ...client.Object) Lookup {
-	s := newStore()
-	for _, o := range objs {
-		switch o := o.(type) {
-		case *kueue.WorkloadPriorityClass:
-			s.wlPriority[o.Name] = o
-		case *schedulingv1.PriorityClass:
-			s.priorities[o.Name] = o
-		case *kueue.ResourceFlavor:
-			s.flavors[o.Name] = o
-		}
-	}
-	return s
-}
-
-// Lookup returns the engine's own priority classes and flavors.
-func (e *Engine) Lookup() Lookup { return e.store }
-
-func (s *store) WorkloadPriorityClass(name string) *kueue.WorkloadPriorityClass {
-	return s.wlPriority[name]
-}
-func (s *store) ResourceFlavor(name string) *kueue.ResourceFlavor { return s.flavors[name] }
-func (s *store) PriorityClasses() []*schedulingv1.PriorityClass {
-	out := make([]*schedulingv1.PriorityClass, 0, len(s.priorities))
-	for _, name := range sortedKeys(s.priorities) {
-		out = append(out, s.priorities[name])
-	}
-	return out
-}
-
-// clientFor returns a Lookup as the client Kueue's job integrations read with.
-func clientFor(l Lookup) client.Client {
-	if s, ok := l.(*store); ok {
-		return reader{store: s}
-	}
-	s := newStore()
-	if l != nil {
-		for _, p := range l.PriorityClasses() {
-			s.priorities[p.Name] = p
-		}
-	}
-	return lookupClient{reader{store: s}, l}
-}
-
-// lookupClient asks the Lookup for the kinds it has.
-type lookupClient struct {
-	reader
-	lookup Lookup
-}
-
-func (c lookupClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-	if c.lookup != nil {
-		switch obj.(type) {
-		case *kueue.WorkloadPriorityClass:
-			if v := c.lookup.WorkloadPriorityClass(key.Name); v != nil {
-				c.store.wlPriority[key.Name] = v
-			}
-		case *kueue.ResourceFlavor:
-			if v := c.lookup.ResourceFlavor(key.Name); v != nil {
-				c.store.flavors[key.Name] = v
-			}
-		}
-	}
-	return c.reader.Get(ctx, key, obj, opts...)
-}
 
 // SupportedJobs lists the kinds that [WorkloadFor] accepts.
 func SupportedJobs() []schema.GroupVersionKind {
@@ -183,7 +108,7 @@ func Validate(ctx context.Context, job []byte) error {
 // refusal runs the validation of a kind's own webhook, or else the rules of every kind.
 func refusal(job jobframework.GenericJob, own func() error, rules func() (field.ErrorList, error)) error {
 	var bad error
-	err := guard(job.GVK().Kind+" "+job.Object().GetName(), func() error {
+	err := embedded.Guard(job.GVK().Kind+" "+job.Object().GetName(), func() error {
 		if own != nil {
 			bad = own()
 			return nil
@@ -198,17 +123,6 @@ func refusal(job jobframework.GenericJob, own func() error, rules func() (field.
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrRefused, bad)
-}
-
-// guard turns a panic inside Kueue into an error: its code relies on the API
-// server's validation and dereferences what a file may have left out.
-func guard(what string, do func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%s: incomplete or inconsistent: %v", what, r)
-		}
-	}()
-	return do()
 }
 
 // WorkloadFor returns the Workload Kueue's job controller would create for a job
@@ -226,7 +140,7 @@ func WorkloadFor(ctx context.Context, job []byte, lookup Lookup) (*kueue.Workloa
 		return nil, err
 	}
 	var wl *kueue.Workload
-	err = guard(gj.GVK().Kind+" "+gj.Object().GetName(), func() error {
+	err = embedded.Guard(gj.GVK().Kind+" "+gj.Object().GetName(), func() error {
 		wl, err = workloadFor(ctx, gj, clientFor(lookup))
 		return err
 	})

@@ -1,4 +1,4 @@
-package admission
+package integration
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/podset"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -62,7 +63,7 @@ func changeJob(job []byte, change func(jobframework.GenericJob) error) ([]byte, 
 	}
 	what := gj.GVK().Kind + " " + gj.Object().GetName()
 	var out []byte
-	err = guard(what, func() error {
+	err = embedded.Guard(what, func() error {
 		before, err := json.Marshal(gj.Object())
 		if err != nil {
 			return err

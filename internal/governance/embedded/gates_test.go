@@ -1,4 +1,4 @@
-package admission
+package embedded
 
 import (
 	"testing"
@@ -10,16 +10,16 @@ import (
 // TestSetGatesAgain: an engine with the gates of the one before costs nothing. The registry copies itself for each change.
 func TestSetGatesAgain(t *testing.T) {
 	want := map[string]bool{string(features.ConcurrentAdmission): true}
-	setGates(want)
-	t.Cleanup(func() { setGates(nil) })
-	if n := testing.AllocsPerRun(5, func() { setGates(want) }); n > 20 {
+	SetGates(want)
+	t.Cleanup(func() { SetGates(nil) })
+	if n := testing.AllocsPerRun(5, func() { SetGates(want) }); n > 20 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
 // TestSetGatesRegistry: the table has what the registry has.
 func TestSetGatesRegistry(t *testing.T) {
-	t.Cleanup(func() { setGates(nil) })
+	t.Cleanup(func() { SetGates(nil) })
 	compare := func(what string) {
 		t.Helper()
 		for _, g := range table().gates {
@@ -31,24 +31,24 @@ func TestSetGatesRegistry(t *testing.T) {
 			}
 		}
 	}
-	setGates(nil)
+	SetGates(nil)
 	compare("by default")
-	setGates(map[string]bool{string(features.ConcurrentAdmission): true})
+	SetGates(map[string]bool{string(features.ConcurrentAdmission): true})
 	compare("one gate")
 	if !features.Enabled(features.ConcurrentAdmission) {
 		t.Error("the gate is off")
 	}
-	setGates(map[string]bool{"AllAlpha": true})
+	SetGates(map[string]bool{"AllAlpha": true})
 	compare("all alpha gates")
-	setGates(nil)
+	SetGates(nil)
 	compare("back to the defaults")
 }
 
 // A gate that is put back leaves those alone that were switched meanwhile.
 func TestSwitchedAtTheSameTime(t *testing.T) {
-	setGates(nil)
-	first := withReasons()
-	second := withoutHashes()
+	SetGates(nil)
+	first := WithReasons()
+	second := WithoutHashes()
 	first()
 	if features.Enabled(features.UnadmittedWorkloadsObservability) || features.Enabled(features.SchedulingEquivalenceHashing) {
 		t.Error("the first gate is put back, the second is not")

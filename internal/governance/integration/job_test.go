@@ -1,4 +1,4 @@
-package admission
+package integration
 
 import (
 	"context"
@@ -20,6 +20,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
+
+const gpu = corev1.ResourceName("nvidia.com/gpu")
 
 const jobMeta = `{"name":"train","namespace":"team","uid":"1234","labels":{"kueue.x-k8s.io/queue-name":"queue","kueue.x-k8s.io/priority-class":"high"}}`
 
@@ -86,8 +88,11 @@ func TestWorkloadForEveryKind(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			e := newFixture().engine(t, Config{})
-			info := workload.NewInfo(e.adjusted(context.Background(), wl))
+			asks := wl.DeepCopy()
+			for i := range asks.Spec.PodSets {
+				workload.UseLimitsAsMissingRequestsInPod(&asks.Spec.PodSets[i].Template.Spec)
+			}
+			info := workload.NewInfo(asks)
 			for i := range info.TotalRequests {
 				r := &info.TotalRequests[i]
 				got = append(got, fmt.Sprintf("%s %d %d", r.Name, r.Count, r.Requests.ResourceValue(gpu)))

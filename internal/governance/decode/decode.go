@@ -1,4 +1,4 @@
-package admission
+package decode
 
 import (
 	"bufio"
@@ -25,9 +25,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// scheme knows the kinds an Engine loads, in all versions they are served in.
+// Scheme knows the kinds of objects that Kueue decides on, in all versions they are served in.
 // It is built on first use: a process that never decodes does not pay for it.
-var scheme = sync.OnceValue(func() *runtime.Scheme {
+var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		corev1.AddToScheme, nodev1.AddToScheme, resourcev1.AddToScheme, schedulingv1.AddToScheme,
@@ -42,14 +42,14 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 
 // decoder converts every version of Kueue's kinds to the hub version v1beta2.
 var decoder = sync.OnceValue(func() runtime.Decoder {
-	codecs := serializer.NewCodecFactory(scheme())
+	codecs := serializer.NewCodecFactory(Scheme())
 	return codecs.UniversalDecoder(kueue.SchemeGroupVersion, corev1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion, resourcev1.SchemeGroupVersion)
 })
 
-// Decode reads a stream of YAML or JSON documents and returns the objects in order. It converts Kueue's v1beta1
-// kinds to v1beta2, flattens lists, and skips kinds that an Engine does not use (a ConfigMap, a Deployment).
+// Objects reads a stream of YAML or JSON documents and returns the objects in order. It converts Kueue's v1beta1
+// kinds to v1beta2, flattens lists, and skips kinds that Kueue does not decide on (a ConfigMap, a Deployment).
 // The error names the document and its fault.
-func Decode(data []byte) ([]client.Object, error) { return decode(data, decoder(), false) }
+func Objects(data []byte) ([]client.Object, error) { return decode(data, decoder(), false) }
 
 // decoding is how a stream is decoded.
 type decoding struct {
@@ -82,12 +82,12 @@ func decode(data []byte, with runtime.Decoder, known bool) ([]client.Object, err
 
 // strictDecoder is decoder for what people write: a field that does not exist is an error.
 var strictDecoder = sync.OnceValue(func() runtime.Decoder {
-	codecs := serializer.NewCodecFactory(scheme(), serializer.EnableStrict)
+	codecs := serializer.NewCodecFactory(Scheme(), serializer.EnableStrict)
 	return codecs.UniversalDecoder(kueue.SchemeGroupVersion, corev1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion, resourcev1.SchemeGroupVersion)
 })
 
-// DecodeStrict is Decode for files that people write: an unknown field or kind is an error.
-func DecodeStrict(data []byte) ([]client.Object, error) { return decode(data, strictDecoder(), true) }
+// Strict is [Objects] for files that people write: an unknown field or kind is an error.
+func Strict(data []byte) ([]client.Object, error) { return decode(data, strictDecoder(), true) }
 
 // maxNested limits how deep lists are nested: each one is decoded again for every list around it.
 const maxNested = 10

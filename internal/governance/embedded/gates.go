@@ -1,6 +1,7 @@
-package admission
+package embedded
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 
@@ -9,11 +10,29 @@ import (
 	"sigs.k8s.io/kueue/pkg/features"
 )
 
-// setGates makes the process-wide gates equal to the defaults changed by want.
-// It returns a warning for each gate that is unknown, removed or locked. Such a
+// GateFault is a gate that could not be set as wanted.
+type GateFault struct {
+	Code   GateFaultCode
+	Name   string // "" for GatesRefused
+	On     bool   // as wanted
+	Reason string // the registry's message, for GatesRefused
+}
+
+// GateFaultCode is why a gate could not be set.
+type GateFaultCode int
+
+// The codes of faults.
+const (
+	GateUnknown  GateFaultCode = iota // this Kueue version does not have the gate
+	GateLocked                        // this Kueue version fixes the gate to the opposite
+	GatesRefused                      // the registry refuses the gates together: all keep their defaults
+)
+
+// SetGates makes the process-wide gates equal to the defaults changed by want.
+// It returns a fault for each gate that is unknown, removed or locked. Such a
 // gate must not even be tried: the registry remembers it, and refuses every later
 // change because of it.
-func setGates(want map[string]bool) []Warning {
+func SetGates(want map[string]bool) []GateFault {
 	t := table()
 	is := t.state.Load().registry
 	set := map[string]bool{}
@@ -22,15 +41,15 @@ func setGates(want map[string]bool) []Warning {
 			set[string(g.name)] = g.byDefault
 		}
 	}
-	var warnings []Warning
+	var faults []GateFault
 	for name, on := range want {
 		i := t.index(featuregate.Feature(name))
 		switch {
 		case i < 0 && name == DynamicQuotaGate: // what was read is what it has
 		case i < 0:
-			warnings = append(warnings, Warning{Code: GateUnknown, Name: name, On: on})
+			faults = append(faults, GateFault{Code: GateUnknown, Name: name, On: on})
 		case t.gates[i].locked && on != t.gates[i].byDefault:
-			warnings = append(warnings, Warning{Code: GateLocked, Name: name, On: on})
+			faults = append(faults, GateFault{Code: GateLocked, Name: name, On: on})
 		case !t.gates[i].locked:
 			set[name] = on
 		}
@@ -42,16 +61,35 @@ func setGates(want map[string]bool) []Warning {
 				set[name] = t.gates[t.index(featuregate.Feature(name))].byDefault
 			}
 			_ = t.set(set)
-			warnings = append(warnings, Warning{Code: GatesRefused, Reason: err.Error()})
+			faults = append(faults, GateFault{Code: GatesRefused, Reason: err.Error()})
 		}
 	}
-	slices.SortFunc(warnings, compareWarnings)
-	return warnings
+	slices.SortFunc(faults, func(a, b GateFault) int { return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Name, b.Name)) })
+	return faults
 }
 
 // UseDefaults sets all gates to Kueue's defaults, for answers that are not about a cluster. An earlier engine of the process may
 // have set others.
-func UseDefaults() { setGates(nil) }
+func UseDefaults() { SetGates(nil) }
+
+// Gate is a feature gate of Kueue and whether it is on.
+type Gate struct {
+	Name string
+	On   bool
+}
+
+// Switched returns the gates that can be switched, sorted by name, with the value that each one does not have now.
+func Switched() []Gate {
+	t := table()
+	var out []Gate
+	for _, g := range t.gates {
+		if !g.locked {
+			out = append(out, Gate{string(g.name), !t.Enabled(g.name)})
+		}
+	}
+	slices.SortFunc(out, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
 
 // gateTable is the registry of gates with quick answers. Kueue reads gates many times in every decision. The registry
 // looks each one up again, goes through all gates for a change, and copies the names of all gates that were read before
@@ -154,9 +192,9 @@ func (t *gateTable) Enabled(f featuregate.Feature) bool {
 	return t.FeatureGate.Enabled(f)
 }
 
-// switched turns a gate on or off for a while. The result puts this gate back, and leaves those that others changed meanwhile:
+// Switch turns a gate on or off for a while. The result puts this gate back, and leaves those that others changed meanwhile:
 // a sandbox in the process makes decisions while a command does.
-func switched(f featuregate.Feature, on bool) (restore func()) {
+func Switch(f featuregate.Feature, on bool) (restore func()) {
 	t := table()
 	i := t.index(f)
 	if i < 0 || !t.turn(i, on) {
@@ -180,18 +218,18 @@ func (t *gateTable) turn(i int, on bool) bool {
 	}
 }
 
-// withReasons turns on, for the time of one decision, the gate under which Kueue's
+// WithReasons turns on, for the time of one decision, the gate under which Kueue's
 // flavor assigner says which kind of obstacle it met. The gate changes nothing
 // else there; it stays off outside, because it also changes which conditions are
 // written.
-func withReasons() (restore func()) {
-	return switched(features.UnadmittedWorkloadsObservability, true)
+func WithReasons() (restore func()) {
+	return Switch(features.UnadmittedWorkloadsObservability, true)
 }
 
-// withoutHashes is for counting what holds quota. Kueue computes a hash to find equivalent waiting workloads,
+// WithoutHashes is for counting what holds quota. Kueue computes a hash to find equivalent waiting workloads,
 // which this does not need.
-func withoutHashes() (restore func()) {
-	return switched(features.SchedulingEquivalenceHashing, false)
+func WithoutHashes() (restore func()) {
+	return Switch(features.SchedulingEquivalenceHashing, false)
 }
 
 // DynamicQuotaGate is a gate of Kueue 0.20: see package inputs.

@@ -1,4 +1,4 @@
-package admission
+package integration
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/embedded"
 )
 
 // A refusal names the feature gates without which Kueue would not refuse the job, and leaves the gates as they are.
@@ -14,7 +16,7 @@ func TestOtherGates(t *testing.T) {
 	const cluster = `{"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "r", "labels": {"kueue.x-k8s.io/queue-name": "q"},
 		"annotations": {"kueue.x-k8s.io/elastic-job": "%s"}}, "spec": {"enableInTreeAutoscaling": true,
 		"headGroupSpec": {"rayStartParams": {}, "template": {"metadata": {"annotations": {"kueue.x-k8s.io/podset-required-topology": "a b"}}, "spec": {"containers": [{"name": "c"}]}}}}}`
-	defer setGates(nil)
+	defer embedded.UseDefaults()
 	for _, c := range []struct {
 		elastic string
 		gates   map[string]bool
@@ -24,7 +26,7 @@ func TestOtherGates(t *testing.T) {
 		{"true", map[string]bool{"ElasticJobsViaWorkloadSlices": false}, "[[{ElasticJobsViaWorkloadSlices true}] [{TopologyAwareScheduling false}]]"},
 		{"false", nil, "[[] [{TopologyAwareScheduling false}]]"},
 	} {
-		setGates(c.gates)
+		embedded.SetGates(c.gates)
 		job := fmt.Appendf(nil, cluster, c.elastic)
 		for range 2 {
 			var all utilerrors.Aggregate

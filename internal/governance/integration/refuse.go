@@ -1,4 +1,4 @@
-package admission
+package integration
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package admission_test
+package integration_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 )
 
 // TestRefusals are rules of Kueue's webhooks for kinds whose integration is not linked. test/fidelity asks the webhooks themselves.
@@ -35,11 +35,11 @@ func TestRefusals(t *testing.T) {
 		"AppWrapper in a queue without a valid name": {`{"apiVersion":"workload.codeflare.dev/v1beta2","kind":"AppWrapper","metadata":{"name":"a","labels":{"kueue.x-k8s.io/queue-name":"The_Queue"}},"spec":{"components":[{"template":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"template":{` + pods + `}}}}]}}`,
 			`metadata.labels[kueue.x-k8s.io/queue-name]: Invalid value: "The_Queue"`},
 	} {
-		err := admission.Validate(context.Background(), []byte(c.job))
+		err := integration.Validate(context.Background(), []byte(c.job))
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
-		case c.want != "" && (!errors.Is(err, admission.ErrRefused) || !strings.Contains(err.Error(), c.want)):
+		case c.want != "" && (!errors.Is(err, integration.ErrRefused) || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: %v, not %q", name, err, c.want)
 		}
 	}
