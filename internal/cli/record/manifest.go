@@ -22,11 +22,13 @@ const (
 )
 
 func (o *Options) checkManifest() error {
-	if _, err := resource.ParseQuantity(o.Storage); err != nil {
+	if _, err := resource.ParseQuantity(o.storage()); err != nil {
 		return factory.Invalid("storage", o.Storage, "must be a quantity, for example 1Gi")
 	}
 	return nil
 }
+
+func (o *Options) storage() string { return cmp.Or(o.Storage, "1Gi") }
 
 // manifest returns the objects of a recorder in the cluster. Only one Pod may write the volume, so a new one waits
 // until the old one has ended.
@@ -50,7 +52,7 @@ func (o *Options) manifest() (string, error) {
 			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: objectName, Namespace: ns}}},
 		&corev1.PersistentVolumeClaim{TypeMeta: kind("v1", "PersistentVolumeClaim"), ObjectMeta: meta, Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(o.Storage)}}}},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(o.storage())}}}},
 		&appsv1.Deployment{TypeMeta: kind("apps/v1", "Deployment"), ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
 			Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: match}, Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: match}, Spec: corev1.PodSpec{

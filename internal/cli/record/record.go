@@ -69,7 +69,7 @@ permissions that it needs and a volume.`,
 	historystore.AddProjectLabel(fs, &o.ProjectLabel, "label of jobs that names their project")
 	fs.BoolVar(&o.Manifest, "manifest", false, "print a Deployment that records in the cluster")
 	fs.StringVar(&o.Image, "image", "", "container image of the Deployment, with hyperpod as its entry point")
-	fs.StringVar(&o.Storage, "storage", "1Gi", "size of the Deployment's volume")
+	fs.StringVar(&o.Storage, "storage", "", "size of the Deployment's volume (default 1Gi)")
 	return cmd
 }
 
@@ -85,7 +85,13 @@ func (o *Options) Validate() error {
 	case o.Manifest && o.Image == "":
 		return errs.Usagef("--image is required: the Deployment needs a container image of hyperpod")
 	case o.Image != "" && !o.Manifest:
-		return errs.Usagef("--image requires --manifest")
+		return factory.Requires("image", "--manifest")
+	case o.Storage != "" && !o.Manifest:
+		return factory.Requires("storage", "--manifest")
+	case o.Manifest && o.Directory != "":
+		return factory.Excludes("directory", "manifest")
+	case o.Manifest && o.Samples > 0:
+		return factory.Excludes("samples", "manifest")
 	}
 	if o.Manifest {
 		return o.checkManifest()

@@ -34,6 +34,13 @@ func (s *Plan) meetingPoint(job *jobobject.View) error {
 			return setting.NotFor(job.Kind.Kind, setting.RdzvBackend, setting.RdzvEndpoint).WithFact("reason", "its launcher reads the host file of the operator")
 		}
 	}
+	if program := Program(s.Launcher); r != (values.Rendezvous{}) && s.Values.Command != "" && program != "torchrun" && !s.Template.Uses(setting.RdzvBackend) && !s.Template.Uses(setting.RdzvEndpoint) {
+		which := setting.RdzvEndpoint
+		if r.Backend != "" {
+			which = setting.RdzvBackend
+		}
+		return setting.Exclusive(which, setting.Command).WithFact("reason", "a rendezvous is for torchrun; the command starts "+program)
+	}
 	text := func(have string, param setting.Setting) string {
 		if have != "" {
 			return have
