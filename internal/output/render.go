@@ -24,10 +24,13 @@ func (t Table) render(s *IO, wide bool) ([]byte, error) {
 	if s.OutTTY {
 		width = s.Width
 	}
+	if width > 0 && !wide {
+		sheet.lower(width)
+	}
 	sheet.arrange(width, wide, s)
 	var b bytes.Buffer
 	var err error
-	if len(sheet.rows) < longList && sheet.fitsTablewriter() {
+	if len(sheet.rows) < longList && sheet.below == nil && sheet.fitsTablewriter() {
 		err = sheet.writeShort(&b, s.Color)
 	} else {
 		sheet.writeLong(&b, s.Color)
@@ -117,11 +120,17 @@ func (s *sheet) writeShort(w io.Writer, color bool) error {
 	return nil
 }
 
-// writeLong writes the same bytes as writeShort, by itself.
+// writeLong writes the same bytes as writeShort, by itself, and the lines below the rows.
 func (s *sheet) writeLong(b *bytes.Buffer, color bool) {
 	s.writeRow(b, s.titles(), color)
-	for _, row := range s.rows {
+	for i, row := range s.rows {
 		s.writeRow(b, row, color)
+		if s.below == nil {
+			continue
+		}
+		for _, line := range s.below[i] {
+			b.WriteString(paint(line.Style, line.Text, color) + "\n")
+		}
 	}
 }
 

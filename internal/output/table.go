@@ -19,6 +19,9 @@ type Column struct {
 	// Wrap breaks a text that is too long into lines below each other, instead of
 	// truncating it: sentences to be read. It is for tables that are printed once.
 	Wrap bool
+	// Below moves the texts of the last column to lines below their rows if the terminal has little room for them. It is for
+	// tables that are printed once.
+	Below bool
 	// Bar columns hold the cells' bars; they take the remaining width.
 	Bar bool
 	// Yield columns are hidden if the terminal is too narrow, the highest first; a column with 0 stays. A line below the
@@ -77,6 +80,7 @@ type sheet struct {
 	rows    [][]Cell
 	widths  []int
 	left    []string // titles of the columns that gave way
+	below   [][]Cell // lines below each row, nil without a column that was moved there
 }
 
 // sheet chooses the columns and makes every text safe to print.

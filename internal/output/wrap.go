@@ -9,8 +9,8 @@ import (
 // wrap breaks the texts of Wrap columns into lines as wide as their columns. A row
 // that needs more than one gets rows below it that hold nothing else.
 func (s *sheet) wrap() {
-	var rows [][]Cell
-	for _, row := range s.rows {
+	var rows, below [][]Cell
+	for n, row := range s.rows {
 		block := [][]Cell{row}
 		for j, c := range s.columns {
 			if !c.Wrap || displaywidth.String(row[j].Text) <= s.widths[j] {
@@ -24,8 +24,37 @@ func (s *sheet) wrap() {
 			}
 		}
 		rows = append(rows, block...)
+		if s.below != nil {
+			below = append(append(below, make([][]Cell, len(block)-1)...), s.below[n])
+		}
 	}
-	s.rows = rows
+	s.rows, s.below = rows, below
+}
+
+// leastBeside is the least room, in columns, for the sentences of a column that can be moved below the rows.
+const leastBeside = 32
+
+// lower moves the texts of a last column to lines below their rows if a terminal of width columns has little room for them.
+func (s *sheet) lower(width int) {
+	last := len(s.columns) - 1
+	if last < 1 || !s.columns[last].Below {
+		return
+	}
+	if room := width - s.width() + s.widths[last]; room >= min(leastBeside, s.widths[last]) {
+		return
+	}
+	s.below = make([][]Cell, len(s.rows))
+	for i, row := range s.rows {
+		text := row[last]
+		s.rows[i] = row[:last]
+		if text.Text == "" {
+			continue
+		}
+		for _, line := range WrapText("  "+text.Text, width) {
+			s.below[i] = append(s.below[i], Cell{Text: line, Style: text.Style})
+		}
+	}
+	s.columns, s.widths = s.columns[:last], s.widths[:last]
 }
 
 // Sentences returns texts as lines of at most width columns that are safe to print; 0 means no limit. They are broken at

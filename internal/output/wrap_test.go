@@ -93,3 +93,25 @@ func TestWrappedColumns(t *testing.T) {
 		}
 	}
 }
+
+// A last column with little room goes to lines below the rows, whole.
+func TestBelow(t *testing.T) {
+	table := Table{Columns: []Column{{Title: "POD", Keep: true}, {Title: "NODE", Wrap: true}, {Title: "MESSAGE", Wrap: true, Below: true}},
+		Rows: [][]Cell{T("train-worker-0", "i-1 i-2 i-3", "cannot pull image x: not found"), T("train-worker-1", "", "")}}
+	s, _ := Test()
+	s.OutTTY = true
+	for width, want := range map[int]string{
+		80: "POD             NODE         MESSAGE\ntrain-worker-0  i-1 i-2 i-3  cannot pull image x: not found\ntrain-worker-1\n",
+		30: "POD             NODE\ntrain-worker-0  i-1 i-2 i-3\n  cannot pull image x: not\n  found\ntrain-worker-1\n",
+		25: "POD             NODE\ntrain-worker-0  i-1 i-2\n                i-3\n  cannot pull image x:\n  not found\ntrain-worker-1\n",
+	} {
+		s.Width = width
+		if data, err := table.render(s, false); string(data) != want || err != nil {
+			t.Errorf("%d columns:\n%s\nwant\n%s\n%v", width, data, want, err)
+		}
+	}
+	s.Width = 30
+	if data, err := table.render(s, true); strings.Count(string(data), "\n") != 3 || err != nil {
+		t.Errorf("wide:\n%s%v", data, err)
+	}
+}

@@ -96,7 +96,7 @@ func stamp(t, now time.Time) string {
 
 // eventTable shows the last events that the timeline does not include.
 func (r report) eventTable(w *writer) {
-	t := output.Table{Columns: []output.Column{{Title: "EVENT"}, {Title: "AGE", Right: true, Ticks: true}, {Title: "OBJECT"}, {Title: "MESSAGE", Wrap: true}}}
+	t := output.Table{Columns: []output.Column{{Title: "EVENT"}, {Title: "AGE", Right: true, Ticks: true}, {Title: "OBJECT"}, {Title: "MESSAGE", Wrap: true, Below: true}}}
 	shown := slices.DeleteFunc(slices.Clone(r.events), func(e state.Event) bool {
 		return e.Kind == "Workload" || slices.Contains([]string{"CreatedWorkload", "Started", "Stopped"}, e.Reason)
 	})

@@ -237,7 +237,7 @@ func position(file string, line, column int) string {
 const mostOfCode = 8
 
 func findingsTable(d CheckDocument) output.Table {
-	t := output.Table{Columns: []output.Column{{Title: "POSITION"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true}}}
+	t := output.Table{Columns: []output.Column{{Title: "POSITION"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true, Below: true}}}
 	rows, rest := d.Findings, []string(nil)
 	if len(rows) > mostFindings+1 {
 		rows, rest = fewOfEach(rows)

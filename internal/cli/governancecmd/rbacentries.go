@@ -128,7 +128,7 @@ func (o *RBACOptions) warnPolicies(e *clusters.AccessEntry) {
 func (o *RBACOptions) verifyEntries(ctx context.Context, client *aws.Client, e clusters.Endpoint, doc entriesDocument) error {
 	f := o.Factory
 	good := true
-	t := output.Table{Columns: []output.Column{{Title: "PRINCIPAL", Keep: true}, {Title: "ALLOWED"}, {Title: "MESSAGE", Wrap: true}}}
+	t := output.Table{Columns: []output.Column{{Title: "PRINCIPAL", Keep: true}, {Title: "ALLOWED"}, {Title: "MESSAGE", Wrap: true, Below: true}}}
 	review := EntriesReview{Schema: "hyperpod.governance-rbac-entries/v1", Team: o.Team, Allowed: true, AccessEntries: []EntryReview{}}
 	for _, want := range doc.AccessEntries {
 		have, err := client.AccessEntry(ctx, e.Region, e.Name, want.PrincipalArn)

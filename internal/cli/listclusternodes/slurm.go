@@ -66,7 +66,7 @@ func slurmRow(n slurm.Node, jobsOn int) Row {
 }
 
 func slurmTable(rows []Row) output.Table {
-	t := output.Table{Columns: []output.Column{{Title: "NODE", Keep: true}, {Title: "PARTITION"}, {Title: "TYPE"}, {Title: "STATE", Keep: true}, {Title: "JOBS", Right: true}, {Title: "PENDING"}, {Title: "REASON", Wrap: true}},
+	t := output.Table{Columns: []output.Column{{Title: "NODE", Keep: true}, {Title: "PARTITION"}, {Title: "TYPE"}, {Title: "STATE", Keep: true}, {Title: "JOBS", Right: true}, {Title: "PENDING"}, {Title: "REASON", Wrap: true, Below: true}},
 		Empty: "no nodes in the Slurm cluster"}
 	for _, r := range rows {
 		style := output.Plain

@@ -194,7 +194,7 @@ func RowsOf(j state.Job, pods []state.Pod, nodes []state.Node) []Row {
 // Table returns the table of pods for people.
 func Table(rows []Row, now time.Time) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "POD", Keep: true}, {Title: "ROLE"}, {Title: "RANK", Right: true}, {Title: "STATUS", Keep: true},
-		{Title: "NODE"}, {Title: "RESTARTS", Right: true}, {Title: "AGE", Right: true, Ticks: true}, {Title: "MESSAGE", Wrap: true}}, Empty: "no pods found"}
+		{Title: "NODE"}, {Title: "RESTARTS", Right: true}, {Title: "AGE", Right: true, Ticks: true}, {Title: "MESSAGE", Wrap: true, Below: true}}, Empty: "no pods found"}
 	for _, r := range rows {
 		rank := "-"
 		if r.Rank != nil {

@@ -302,7 +302,7 @@ func show(f *factory.Factory, format output.Format, rows []Row) error {
 }
 
 func table(rows []Row) output.Table {
-	t := output.Table{Columns: []output.Column{{Title: "INSTANCE", Keep: true}, {Title: "GROUP"}, {Title: "RESULT", Keep: true}, {Title: "ERROR"}, {Title: "MESSAGE", Wrap: true}}, Empty: "no nodes"}
+	t := output.Table{Columns: []output.Column{{Title: "INSTANCE", Keep: true}, {Title: "GROUP"}, {Title: "RESULT", Keep: true}, {Title: "ERROR"}, {Title: "MESSAGE", Wrap: true, Below: true}}, Empty: "no nodes"}
 	for _, r := range rows {
 		style := output.Plain
 		if r.Result == failed {
