@@ -27,14 +27,17 @@ const bypassed = "Bypassed scheduling evaluation because an equivalent workload 
 func (e *Engine) AsFound() { e.asFound = true }
 
 // SetAside puts aside what Kueue has put aside in the cluster whose state was just loaded, see [Engine.AsFound]: [Engine.Run] tries
-// it when something changes. Variants are left out.
-func (e *Engine) SetAside(ctx context.Context) {
+// it when something changes. Variants are left out, and what Kueue tries again after the last change; nil if nothing changed.
+func (e *Engine) SetAside(ctx context.Context, again *Retried) {
 	e.asFound = true
 	started := map[kueue.ClusterQueueReference]bool{}
 	for _, key := range sortedKeys(e.todo) {
 		w := e.store.workloads[key]
 		lq := e.store.queueOf(w)
 		if lq == nil || !workload.IsAdmissible(w) || variantsOn() && concurrentadmission.IsVariant(w) || !e.putAside(w) {
+			continue
+		}
+		if again.of(w, lq) {
 			continue
 		}
 		name := lq.Spec.ClusterQueue

@@ -88,7 +88,7 @@ func TestSetAside(t *testing.T) {
 			e := f.add(f.job("a", "other", 1, running), f.job("a", "old", 4, unfit), f.job("a", "new", 4)).engine(t, Config{})
 			e.DelayRequeues()
 			if c.aside {
-				e.SetAside(t.Context())
+				e.SetAside(t.Context(), nil)
 			}
 			quotas := func() (n int) {
 				if _, err := e.Run(t.Context(), 0); err != nil {

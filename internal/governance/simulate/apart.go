@@ -3,6 +3,8 @@ package simulate
 import (
 	"context"
 	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 )
 
 // Between are the jobs ("namespace/job") that end otherwise if Kueue decides between the first changes and those of
@@ -21,6 +23,7 @@ func (o Options) decided(ctx context.Context, w World, changes []Change) (*appli
 	if err != nil {
 		return nil, nil, false, err
 	}
+	a.again = admission.RetriedAfter(w.Objects, a.Objects, a.Config.FairSharing != w.Config.FairSharing)
 	after, tie, err := decided(ctx, a.World, o.Cycles, o.EvictionTakes)
 	return a, after, tie, err
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 )
 
-// TestWhatKueueHasPutAside: without a change, Kueue does not try a job that it has put aside. After one it does.
+// TestWhatKueueHasPutAside: Kueue tries a job that it has put aside only after a change that concerns its tree of cohorts.
 func TestWhatKueueHasPutAside(t *testing.T) {
-	w := world(t, "lend-three.yaml")
+	w := world(t, "lend-three.yaml", "apart.yaml")
 	for _, o := range w.Objects {
 		if wl, ok := o.(*kueue.Workload); ok && wl.Name == "low" {
 			wl.Status = kueue.WorkloadStatus{Conditions: []metav1.Condition{{Type: kueue.WorkloadQuotaReserved, Status: metav1.ConditionFalse, Reason: "Pending",
@@ -26,6 +26,13 @@ func TestWhatKueueHasPutAside(t *testing.T) {
 		}
 		return "", ""
 	}
+	object := func(text string) simulate.Change {
+		c, err := simulate.FromFile("objects.yaml", []byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
 	for _, c := range []struct {
 		name    string
 		cycles  int
@@ -34,10 +41,25 @@ func TestWhatKueueHasPutAside(t *testing.T) {
 	}{
 		{"no change", 0, nil, simulate.Waiting},
 		{"no change, cycles", 3, nil, simulate.Waiting},
-		{"a change", 0, []simulate.Change{change(t, simulate.RemoveJob, "four")}, simulate.Admitted},
+		{"a job of the cohort ends", 0, []simulate.Change{change(t, simulate.RemoveJob, "four")}, simulate.Admitted},
+		{"a job of the cohort gets another priority", 0, []simulate.Change{change(t, simulate.Priority, "four=3")}, simulate.Admitted},
+		{"a queue of the cohort changes", 0, []simulate.Change{change(t, simulate.Set, "b.weight=2")}, simulate.Admitted},
+		{"a queue joins the cohort", 0, []simulate.Change{change(t, simulate.Set, "c.cohort=pool")}, simulate.Admitted},
+		{"a queue leaves the cohort", 0, []simulate.Change{change(t, simulate.Set, "b.cohort=none")}, simulate.Waiting},
+		{"the cohort gets a parent", 0, []simulate.Change{object("{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: pool}, spec: {parentName: all}}")}, simulate.Admitted},
+		{"its flavor changes", 0, []simulate.Change{object("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: a100}, spec: {nodeLabels: {a: b}}}")}, simulate.Admitted},
+		{"fair sharing", 0, []simulate.Change{change(t, simulate.Set, "cluster.fair-sharing=on")}, simulate.Admitted},
+		{"a job of another tree ends", 0, []simulate.Change{change(t, simulate.RemoveJob, "apart")}, simulate.Waiting},
+		{"a queue of another tree changes", 0, []simulate.Change{change(t, simulate.Set, "c.quota=9")}, simulate.Waiting},
+		{"cycles", 3, []simulate.Change{change(t, simulate.Set, "c.quota=9")}, simulate.Waiting},
+		{"another flavor changes", 0, []simulate.Change{object("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: h100}, spec: {nodeLabels: {a: b}}}")}, simulate.Waiting},
+		{"a new job of its queue", 0, []simulate.Change{addJob("a", "new", 3)}, simulate.Waiting},
+		{"its own priority", 0, []simulate.Change{change(t, simulate.Priority, "low=-4")}, simulate.Admitted},
+		{"a team is added", 0, []simulate.Change{change(t, simulate.AddTeam, "d=c")}, simulate.Waiting},
+		{"a team joins the cohort", 0, []simulate.Change{change(t, simulate.AddTeam, "d=b")}, simulate.Admitted},
 	} {
 		r := run(t, w, c.cycles, c.changes...)
-		if before, after := state(r); after != c.want || c.changes == nil && before != c.want {
+		if before, after := state(r); after != c.want || before != simulate.Waiting {
 			t.Errorf("%s: %s, then %s; want %s", c.name, before, after, c.want)
 		}
 	}

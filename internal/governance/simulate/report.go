@@ -193,7 +193,7 @@ type Options struct {
 // Run changes the world and compares before and after.
 func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, error) {
 	w = w.joined()
-	w.asFound = len(changes)+len(o.Then) == 0 && o.Ahead == nil
+	w.asFound = o.Ahead == nil
 	given := w
 	var later *Later
 	if o.Ahead != nil && !o.Ahead.At.IsZero() {

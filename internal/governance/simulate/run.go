@@ -68,7 +68,7 @@ func run(ctx context.Context, w World, steps int, takes time.Duration) (*result,
 	}
 	e.DelayRequeues()
 	if w.asFound {
-		e.SetAside(ctx)
+		e.SetAside(ctx, w.again)
 	}
 	for _, w := range e.Evicting() {
 		r.evicting = append(r.evicting, keyOf(w))

@@ -38,7 +38,8 @@ type World struct {
 
 	started  map[types.NamespacedName]bool // workloads that got quota in a simulation and have no pods
 	variants []*kueue.Workload             // of the workloads of Objects, one for each flavor
-	asFound  bool                          // nothing changes: what Kueue has put aside stays so
+	asFound  bool                          // Kueue runs: what it has put aside stays so
+	again    *admission.Retried            // unless a change makes Kueue try it again
 }
 
 // engine makes an engine of the world. Objects that cannot be right are left out;
