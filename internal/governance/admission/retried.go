@@ -131,7 +131,7 @@ func (r *Retried) workload(old, now forest, was client.Object, w *kueue.Workload
 	}
 	o, log := was.(*kueue.Workload), logr.Discard()
 	held, holds := o.Status.Admission, w.Status.Admission
-	if held != nil && (holds == nil || !equality.Semantic.DeepEqual(held, holds) || workload.PriorityChanged(log, o, w) ||
+	if held != nil && (holds == nil || !equality.Semantic.DeepEqual(held, holds) || !ptr.Equal(o.Spec.Priority, w.Spec.Priority) || workload.PriorityChanged(log, o, w) ||
 		!equality.Semantic.DeepEqual(o.Status.ReclaimablePods, w.Status.ReclaimablePods) || workload.IsActive(o) && !workload.IsActive(w)) {
 		r.tree(old, now, string(held.ClusterQueue))
 	}

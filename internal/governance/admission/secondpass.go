@@ -40,7 +40,7 @@ func (e *Engine) secondPassBeside(ctx context.Context, own *entry) []*entry {
 
 // irreplaceable reports whether an entry is evicted because no node replaces a failed one.
 func irreplaceable(en *entry) bool {
-	return features.Enabled(features.TASFailedNodeReplacementFailFast) &&
+	return features.Enabled(features.TASFailedNodeReplacementFailFast) && en.Obj.Status.Admission != nil && // Kueue takes it for granted
 		workload.HasTopologyAssignmentWithUnhealthyNode(en.Obj) && en.assignment.RepresentativeMode() != flavorassigner.Fit
 }
 
