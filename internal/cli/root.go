@@ -33,6 +33,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listtemplates"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/mcpcmd"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/offline"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/openconsole"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/portforward"
@@ -61,6 +62,7 @@ const (
 
 // NewRoot returns the root command.
 func NewRoot(f *factory.Factory) *cobra.Command {
+	offline.Use(f)
 	root := &cobra.Command{
 		Use:   "hyperpod",
 		Short: "Run training jobs on Kubernetes clusters that share accelerators",

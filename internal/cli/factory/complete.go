@@ -22,7 +22,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/namecache"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
-	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -118,25 +117,23 @@ func Contexts(_ context.Context, f *Factory) ([]string, error) {
 
 // ExistingSandboxes completes the names of sandboxes.
 func ExistingSandboxes(_ context.Context, f *Factory) ([]string, error) {
-	dir, err := f.SandboxDir()
-	if err != nil {
-		return nil, nil
-	}
-	boxes, err := sandbox.List(dir, f.SandboxOptions())
+	boxes, err := f.Offline.Sandboxes()
+	return describedAll(boxes), err
+}
+
+// describedAll returns the words of names with what they stand for.
+func describedAll(names []Named) []string {
 	var out []string
-	for _, b := range boxes {
-		out = append(out, described(b.Name, "a sandbox of scenario "+b.Scenario))
+	for _, n := range names {
+		out = append(out, described(n.Name, n.Text))
 	}
-	return out, err
+	return out
 }
 
 // Sandboxes completes the names of sandboxes, and of scenarios that become one
 // on first use.
 func Sandboxes(ctx context.Context, f *Factory) ([]string, error) {
-	var out []string
-	for _, s := range sandbox.Scenarios() {
-		out = append(out, described(s.Name, s.Help))
-	}
+	out := describedAll(f.Offline.Scenarios())
 	boxes, err := ExistingSandboxes(ctx, f)
 	for _, b := range boxes {
 		if !slices.ContainsFunc(out, func(w string) bool { return Word(w) == Word(b) }) {

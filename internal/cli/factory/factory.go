@@ -30,7 +30,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/present/choices"
-	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
 )
 
 // Global holds the flags that every command understands.
@@ -79,6 +78,8 @@ type Factory struct {
 	// OwnPlugin returns the tokens of a credential plugin that is this program, nil for any
 	// other plugin. They then need no process of their own.
 	OwnPlugin func(*Factory, *api.ExecConfig) kube.TokenSource
+	// Offline opens sandboxes and snapshots.
+	Offline Offline
 	// Config is loaded before a command runs.
 	Config config.Config
 
@@ -135,7 +136,7 @@ type Cluster struct {
 	// Sandbox is the sandbox's name, or empty for a live cluster.
 	Sandbox string
 	// Snapshot is the snapshot that is used in place of a cluster, or nil.
-	Snapshot *snapshot.Snapshot
+	Snapshot *Snapshot
 	// Now is the cluster's clock: the sandbox's may be ahead of the wall clock, a
 	// snapshot's stands at the time it was taken.
 	Now func() time.Time

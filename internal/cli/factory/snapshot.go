@@ -8,7 +8,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -61,21 +60,21 @@ func live(g Global) string {
 }
 
 func (f *Factory) openSnapshot(ctx context.Context, path string) (*Cluster, error) {
-	s, err := Interruptible(ctx, func() (*snapshot.Snapshot, error) { return snapshot.Open(path) })
+	s, err := Interruptible(ctx, func() (*Snapshot, error) { return f.Offline.OpenSnapshot(path) })
 	if err == nil {
 		err = f.tooOld(s)
 	}
 	if err != nil {
 		return nil, err
 	}
-	now := s.Info.Taken
+	now := s.Taken
 	if !f.completing {
 		f.Notef("note: %s", describeSnapshot(s, f.Now(), f.ClockGiven))
 	}
 	o := f.clientOptions()
 	o.CacheDir = "" // the versions served are in the file
-	c := kube.NewInProcess(s.Handler(), "snapshot "+path, o)
-	return &Cluster{Client: c, Snapshot: s, Context: s.Info.Context, ContextNamespace: s.Info.Namespace, Now: func() time.Time { return now }}, nil
+	c := kube.NewInProcess(s.Handler, "snapshot "+path, o)
+	return &Cluster{Client: c, Snapshot: s, Context: s.Context, ContextNamespace: s.Namespace, Now: func() time.Time { return now }}, nil
 }
 
 // CheckMaxAge refuses --max-age without a snapshot, or with an invalid duration.
@@ -96,18 +95,18 @@ func (f *Factory) CheckMaxAge(given bool) error {
 }
 
 // tooOld refuses a snapshot that is older than --max-age.
-func (f *Factory) tooOld(s *snapshot.Snapshot) error {
-	age := f.Now().Sub(s.Info.Taken)
+func (f *Factory) tooOld(s *Snapshot) error {
+	age := f.Now().Sub(s.Taken)
 	if most := f.Global.MaxAge; most <= 0 || age <= most {
 		return nil
 	}
 	return errs.New("snapshot "+s.Path+" is too old", fmt.Sprintf("it is %s old, --max-age is %s", words.Age(age), f.Global.MaxAge)).
-		WithFact("taken", s.Info.Taken.Format(time.RFC3339)).Suggest(errs.Run("save-snapshot", s.Path).WithNote("on the cluster: saves it again"))
+		WithFact("taken", s.Taken.Format(time.RFC3339)).Suggest(errs.Run("save-snapshot", s.Path).WithNote("on the cluster: saves it again"))
 }
 
 // describeSnapshot says which snapshot is used in place of a cluster, and how old it is.
-func describeSnapshot(s *snapshot.Snapshot, now time.Time, clockGiven bool) string {
-	at := s.Info.Taken.Format(time.RFC3339)
+func describeSnapshot(s *Snapshot, now time.Time, clockGiven bool) string {
+	at := s.Taken.Format(time.RFC3339)
 	switch {
 	case s.Plain && clockGiven:
 		return "using snapshot " + s.Path
@@ -115,11 +114,11 @@ func describeSnapshot(s *snapshot.Snapshot, now time.Time, clockGiven bool) stri
 		return "using snapshot " + s.Path + ", whose newest time is " + at
 	}
 	text := "using snapshot " + s.Path + " of " + at
-	if age := now.Sub(s.Info.Taken); age > time.Minute && !clockGiven {
+	if age := now.Sub(s.Taken); age > time.Minute && !clockGiven {
 		text += ", " + words.Age(age) + " ago"
 	}
-	if s.Info.Scope != "" {
-		text += " (namespace " + s.Info.Scope + ")"
+	if s.Scope != "" {
+		text += " (namespace " + s.Scope + ")"
 	}
 	return text
 }

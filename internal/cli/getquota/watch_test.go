@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/offline"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -22,13 +23,15 @@ func TestWatch(t *testing.T) {
 	user := func(out io.Writer) *factory.Factory {
 		s, _ := output.Test()
 		s.Out = out
-		return &factory.Factory{IO: s, Now: time.Now, Global: factory.Global{Sandbox: "john-smith", Quiet: true, Namespace: "hyperpod-ns-john"},
+		f := &factory.Factory{IO: s, Now: time.Now, Global: factory.Global{Sandbox: "john-smith", Quiet: true, Namespace: "hyperpod-ns-john"},
 			Env: func(name string) string {
 				if strings.HasPrefix(name, "XDG_") || name == "HOME" {
 					return home
 				}
 				return ""
 			}}
+		offline.Use(f)
+		return f
 	}
 	maker, err := user(io.Discard).Cluster(context.Background())
 	if err != nil {
@@ -118,6 +121,7 @@ func TestWatchRedraws(t *testing.T) {
 		}
 		return ""
 	}}
+	offline.Use(f)
 	tick := make(chan time.Time)
 	o := &Options{Factory: f, By: byTeam, Watch: true, Tick: tick}
 	if err := o.Validate(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/offline"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -45,7 +46,7 @@ func (o *advanceOptions) Validate() error { return nil }
 
 func runAdvance(ctx context.Context, o *advanceOptions) error {
 	name := o.factory.SandboxName(factory.DefaultSandbox)
-	box, err := o.factory.OpenSandbox(ctx, name)
+	box, err := offline.OpenSandbox(ctx, o.factory, name)
 	if err != nil {
 		return err
 	}

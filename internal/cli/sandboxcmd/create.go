@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/historystore"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/offline"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -33,15 +34,15 @@ func newCreate(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
-// Validate has nothing to check: SandboxPath checks the name, Create the scenario.
+// Validate has nothing to check: offline.Path checks the name, Create the scenario.
 func (o *createOptions) Validate() error { return nil }
 
 func runCreate(ctx context.Context, o *createOptions) error {
-	path, err := o.factory.SandboxPath(o.name)
+	path, err := offline.Path(o.factory, o.name)
 	if err != nil {
 		return err
 	}
-	if _, err := sandbox.Create(ctx, path, o.scenario, o.factory.SandboxOptions()); err != nil {
+	if _, err := sandbox.Create(ctx, path, o.scenario, offline.Options(o.factory)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(o.factory.IO.Out, "Created sandbox %s (%s)\n", o.name, o.scenario)
@@ -65,15 +66,15 @@ func newDelete(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
-// Validate has nothing to check: SandboxPath checks the name.
+// Validate has nothing to check: offline.Path checks the name.
 func (o *deleteOptions) Validate() error { return nil }
 
 func runDelete(ctx context.Context, o *deleteOptions) error {
-	path, err := o.factory.SandboxPath(o.name)
+	path, err := offline.Path(o.factory, o.name)
 	if err != nil {
 		return err
 	}
-	if err := sandbox.Delete(ctx, path, o.factory.SandboxOptions()); err != nil {
+	if err := sandbox.Delete(ctx, path, offline.Options(o.factory)); err != nil {
 		return err
 	}
 	if err := historystore.Forget(o.factory, o.name); err != nil {

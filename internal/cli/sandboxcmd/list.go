@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/offline"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 )
@@ -36,7 +37,7 @@ func runList(f *factory.Factory) error {
 	if err != nil {
 		return err
 	}
-	boxes, err := sandbox.List(dir, f.SandboxOptions())
+	boxes, err := sandbox.List(dir, offline.Options(f))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/offline"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/loopback"
 )
@@ -56,7 +57,7 @@ func (o *serveOptions) Validate() error {
 
 func runServe(ctx context.Context, o *serveOptions) (err error) {
 	f := o.factory
-	box, err := f.OpenSandbox(ctx, o.name)
+	box, err := offline.OpenSandbox(ctx, f, o.name)
 	if err != nil {
 		return err
 	}

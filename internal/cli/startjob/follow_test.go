@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/offline"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -24,6 +25,7 @@ func TestFollow(t *testing.T) {
 	start := func(name string, log logFollower) (stdout, stderr string, err error) {
 		streams, buffers := output.Test()
 		f := &factory.Factory{IO: streams, Env: env, Now: time.Now, Global: factory.Global{Namespace: "hyperpod-ns-researchers"}}
+		offline.Use(f)
 		cmd := NewCmd(f, func(ctx context.Context, o *Options) error {
 			return (&run{options: o, factory: f, follow: log, patience: patience}).start(ctx)
 		})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/offline"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
@@ -57,6 +58,7 @@ func TestConfirmation(t *testing.T) {
 			buffers.In.WriteString(c.answer)
 			args := strings.Fields(c.args)
 			f := &factory.Factory{IO: streams, Env: env, Now: time.Now, Global: factory.Global{Namespace: "hyperpod-ns-researchers"}, Config: config.Config{Confirm: c.confirm}}
+			offline.Use(f)
 			if i := len(args) - 1; args[i] == "--quiet" {
 				f.Global.Quiet, args = true, args[:i]
 			}
@@ -91,6 +93,7 @@ func TestUploadIsExaminedFirst(t *testing.T) {
 	streams.InTTY, streams.ErrTTY = true, true
 	buffers.In.WriteString("y\n")
 	f := &factory.Factory{IO: streams, Env: env, Now: time.Now, Global: factory.Global{Namespace: "hyperpod-ns-researchers"}}
+	offline.Use(f)
 	code := t.TempDir()
 	if err := os.WriteFile(filepath.Join(code, "t.py"), []byte("1"), 0o600); err != nil {
 		t.Fatal(err)
@@ -112,6 +115,7 @@ func TestCheckWithoutAnswer(t *testing.T) {
 	}
 	streams, buffers := output.Test()
 	f := &factory.Factory{IO: streams, Env: env, Now: time.Now, Global: factory.Global{Namespace: "hyperpod-ns-researchers"}}
+	offline.Use(f)
 	cmd := NewCmd(f, func(ctx context.Context, o *Options) error {
 		return (&run{options: o, factory: f, patience: time.Nanosecond}).start(ctx)
 	})

@@ -26,7 +26,7 @@ import (
 type Retried struct {
 	all         bool
 	roots       sets.Set[string] // of trees, see forest.rootOf
-	localQueues sets.Set[string] // "namespace/name": Kueue queues their workloads anew
+	localQueues sets.Set[string] // "namespace/name": Kueue queues their workloads again
 	workloads   sets.Set[workload.Reference]
 	forest      forest
 }
