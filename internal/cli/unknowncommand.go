@@ -12,41 +12,64 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// otherTools leads from commands of other tools to those of this program that do the same, with commas between several. A verb
-// and its noun are joined by a dash, and the noun is in the singular. The tools are Slurm, kubectl, kueuectl, the official
-// CLIs, gh, docker and the shell.
-var otherTools = map[string]string{
-	"squeue": "list-jobs", "jobs": "list-jobs", "list": "list-jobs", "ls": "list-jobs", "ps": "list-jobs", "get-jobs": "list-jobs",
-	"describe-jobs": "list-jobs", "list-workload": "list-jobs", "get-workload": "list-jobs", "status": "list-jobs, dashboard",
-	"scontrol": "get-job", "scontrol-show": "get-job", "describe": "get-job", "describe-job": "get-job", "show": "get-job",
-	"show-job": "get-job", "event": "get-job", "get-event": "get-job, list-cluster-events",
-	"explain": "explain-job", "why": "explain-job",
-	"sbatch": "start-job", "srun": "start-job", "salloc": "start-job", "submit": "start-job", "submit-job": "start-job",
-	"create": "start-job", "create-job": "start-job", "run": "start-job", "run-job": "start-job", "apply": "start-job",
-	"scancel": "cancel-job", "delete": "cancel-job", "delete-job": "cancel-job", "delete-workload": "cancel-job", "kill": "cancel-job",
-	"kill-job": "cancel-job", "stop-job": "cancel-job, patch-job suspend", "stop": "cancel-job, patch-job suspend", "rm": "cancel-job",
-	"stop-workload": "patch-job suspend", "suspend": "patch-job suspend", "suspend-job": "patch-job suspend", "pause": "patch-job suspend",
-	"pause-job": "patch-job suspend", "hold": "patch-job suspend", "scontrol-hold": "patch-job suspend",
-	"resume": "patch-job unsuspend", "resume-job": "patch-job unsuspend", "resume-workload": "patch-job unsuspend", "unsuspend": "patch-job unsuspend",
-	"unsuspend-job": "patch-job unsuspend", "release": "patch-job unsuspend", "scontrol-release": "patch-job unsuspend",
-	"scontrol-update": "patch-job priority", "edit": "patch-job", "edit-job": "patch-job", "patch": "patch-job", "update-job": "patch-job",
-	"pod": "list-pods", "get-pod": "list-pods", "describe-pod": "list-pods",
-	"log": "get-log", "get-logs": "get-log", "tail": "get-log",
-	"ssh": "exec", "attach": "exec", "shell": "exec", "portforward": "port-forward",
-	"sinfo": "list-cluster-nodes", "node": "list-cluster-nodes", "get-node": "list-cluster-nodes", "list-node": "list-cluster-nodes",
-	"describe-node": "list-cluster-nodes",
-	"sacct":         "get-usage", "usage": "get-usage", "sreport": "report",
-	"sshare": "get-quota", "list-quota": "get-quota", "list-clusterqueue": "get-quota", "get-clusterqueue": "get-quota",
-	"describe-clusterqueue": "get-quota", "list-resourceflavor": "get-quota", "get-resourceflavor": "get-quota",
-	"sprio": "get-queue", "list-queue": "get-queue", "list-localqueue": "get-queue", "get-localqueue": "get-queue",
-	"create-clusterqueue": "governance apply", "create-localqueue": "governance apply",
-	"top": "dashboard", "monitor": "dashboard", "get-monitoring": "open-console, dashboard",
-	"cluster": "get-clusters", "list-cluster": "get-clusters",
-	"login": "connect-cluster", "connect": "connect-cluster", "set-cluster-context": "connect-cluster", "update-kubeconfig": "connect-cluster",
-	"get-cluster-context": "config view", "config-get-context": "config view", "config-current-context": "config view",
-	"config-use-context": "config set", "config-set-context": "config set",
-	"whoami": "doctor", "auth": "doctor", "auth-whoami": "doctor", "auth-can-i": "doctor",
-	"init": "create-template", "configure": "create-template", "list-accelerator-partition-type": "list-instance-types",
+// otherTool is commands of other tools, and the commands of this program that do the same.
+type otherTool struct{ typed, use []string }
+
+// otherTools returns the commands of Slurm, kubectl, kueuectl, the official CLIs, gh, docker and the shell. A verb and its noun are
+// joined by a dash, and the noun is in the singular.
+func otherTools() []otherTool {
+	return []otherTool{
+		{typed: []string{"squeue", "jobs", "list", "ls", "ps", "get-jobs", "describe-jobs", "list-workload", "get-workload"}, use: []string{"list-jobs"}},
+		{typed: []string{"status"}, use: []string{"list-jobs", "dashboard"}},
+		{typed: []string{"scontrol", "scontrol-show", "describe", "describe-job", "show", "show-job", "event"}, use: []string{"get-job"}},
+		{typed: []string{"get-event"}, use: []string{"get-job", "list-cluster-events"}},
+		{typed: []string{"explain", "why"}, use: []string{"explain-job"}},
+		{typed: []string{
+			"sbatch", "srun", "salloc", "submit", "submit-job", "create", "create-job", "run", "run-job",
+			"apply",
+		}, use: []string{"start-job"}},
+		{typed: []string{"scancel", "delete", "delete-job", "delete-workload", "kill", "kill-job", "rm"}, use: []string{"cancel-job"}},
+		{typed: []string{"stop-job", "stop"}, use: []string{"cancel-job", "patch-job suspend"}},
+		{typed: []string{"stop-workload", "suspend", "suspend-job", "pause", "pause-job", "hold", "scontrol-hold"}, use: []string{"patch-job suspend"}},
+		{typed: []string{
+			"resume", "resume-job", "resume-workload", "unsuspend", "unsuspend-job", "release",
+			"scontrol-release",
+		}, use: []string{"patch-job unsuspend"}},
+		{typed: []string{"scontrol-update"}, use: []string{"patch-job priority"}},
+		{typed: []string{"edit", "edit-job", "patch", "update-job"}, use: []string{"patch-job"}},
+		{typed: []string{"pod", "get-pod", "describe-pod"}, use: []string{"list-pods"}},
+		{typed: []string{"log", "get-logs", "tail"}, use: []string{"get-log"}},
+		{typed: []string{"ssh", "attach", "shell"}, use: []string{"exec"}},
+		{typed: []string{"portforward"}, use: []string{"port-forward"}},
+		{typed: []string{"sinfo", "node", "get-node", "list-node", "describe-node"}, use: []string{"list-cluster-nodes"}},
+		{typed: []string{"sacct", "usage"}, use: []string{"get-usage"}},
+		{typed: []string{"sreport"}, use: []string{"report"}},
+		{typed: []string{
+			"sshare", "list-quota", "list-clusterqueue", "get-clusterqueue", "describe-clusterqueue",
+			"list-resourceflavor", "get-resourceflavor",
+		}, use: []string{"get-quota"}},
+		{typed: []string{"sprio", "list-queue", "list-localqueue", "get-localqueue"}, use: []string{"get-queue"}},
+		{typed: []string{"create-clusterqueue", "create-localqueue"}, use: []string{"governance apply"}},
+		{typed: []string{"top", "monitor"}, use: []string{"dashboard"}},
+		{typed: []string{"get-monitoring"}, use: []string{"open-console", "dashboard"}},
+		{typed: []string{"cluster", "list-cluster"}, use: []string{"get-clusters"}},
+		{typed: []string{"login", "connect", "set-cluster-context", "update-kubeconfig"}, use: []string{"connect-cluster"}},
+		{typed: []string{"get-cluster-context", "config-get-context", "config-current-context"}, use: []string{"config view"}},
+		{typed: []string{"config-use-context", "config-set-context"}, use: []string{"config set"}},
+		{typed: []string{"whoami", "auth", "auth-whoami", "auth-can-i"}, use: []string{"doctor"}},
+		{typed: []string{"init", "configure"}, use: []string{"create-template"}},
+		{typed: []string{"list-accelerator-partition-type"}, use: []string{"list-instance-types"}},
+	}
+}
+
+// useInstead returns the commands to use in place of another tool's, nil if it is not known.
+func useInstead(typed string) []string {
+	for _, o := range otherTools() {
+		if slices.Contains(o.typed, typed) {
+			return o.use
+		}
+	}
+	return nil
 }
 
 // asUsage turns cobra's complaint about an unknown command, the one error that
@@ -99,8 +122,8 @@ func insteadOf(parent *cobra.Command, word string, rest []string) (out []errs.Su
 			names = append(names, c.Name())
 		}
 	}
-	if known := commandOf(append(slices.Clone(path), word), rest, names); known != "" {
-		for _, c := range strings.Split(known, ", ") {
+	if known := commandsFor(append(slices.Clone(path), word), rest, names); len(known) > 0 {
+		for _, c := range known {
 			out = append(out, runOf(append(strings.Fields(c), "--help")...))
 		}
 		return out
@@ -113,22 +136,22 @@ func insteadOf(parent *cobra.Command, word string, rest []string) (out []errs.Su
 
 func runOf(words ...string) errs.Suggestion { return errs.Run(words[0], words[1:]...) }
 
-// commandOf returns the command that does what another tool's command does, "" if it is not known. A verb with the noun that
+// commandsFor returns the commands that do what another tool's command does, nil if it is not known. A verb with the noun that
 // follows it comes before the verb alone. words are those that were typed, names the commands that exist.
-func commandOf(words, rest, names []string) string {
+func commandsFor(words, rest, names []string) []string {
 	verb := strings.Join(words, "-")
 	for _, noun := range nounsOf(verb, rest) {
 		if slices.Contains(names, verb+"-"+noun) {
-			return verb + "-" + noun
+			return []string{verb + "-" + noun}
 		}
-		if known := otherTools[verb+"-"+noun]; known != "" {
+		if known := useInstead(verb + "-" + noun); known != nil {
 			return known
 		}
 	}
-	if known := otherTools[verb]; known != "" {
+	if known := useInstead(verb); known != nil {
 		return known
 	}
-	return otherTools[strings.TrimSuffix(verb, "s")]
+	return useInstead(strings.TrimSuffix(verb, "s"))
 }
 
 // nounsOf returns the words for what a verb of another tool is about: the next argument as it is typed, in the singular and in the

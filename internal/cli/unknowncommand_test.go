@@ -74,16 +74,23 @@ func TestUnknownCommandInQuotes(t *testing.T) {
 	}
 }
 
-// Each suggestion is a command that exists.
+// Each suggestion is a command that exists, and a command of another tool is in one row.
 func TestOtherToolsLeadToCommands(t *testing.T) {
 	f, _ := testFactory(t, nil)
 	root := NewRoot(f)
-	for typed, targets := range otherTools {
-		for _, target := range strings.Split(targets, ", ") {
+	seen := map[string]bool{}
+	for _, o := range otherTools() {
+		for _, typed := range o.typed {
+			if seen[typed] {
+				t.Errorf("%s is in two rows", typed)
+			}
+			seen[typed] = true
+		}
+		for _, target := range o.use {
 			words := strings.Fields(target)
 			c, rest, err := root.Find(words)
 			if err != nil || c == root || len(rest) > 0 && !slices.Contains(c.ValidArgs, rest[0]) {
-				t.Errorf("%s: %s: %v", typed, target, err)
+				t.Errorf("%q: %s: %v", o.typed, target, err)
 			}
 		}
 	}
