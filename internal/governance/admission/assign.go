@@ -93,7 +93,7 @@ func (e *Engine) flavorsAndTargets(ctx context.Context, wl *workload.Info, snap 
 func (e *Engine) placeAfterPreemption(ctx context.Context, wl *workload.Info, cq *schdcache.ClusterQueueSnapshot, snap *schdcache.Snapshot, a *flavorassigner.Assignment, targets []*preemption.Target) {
 	if !features.Enabled(features.TopologyAwareScheduling) || a.RepresentativeMode() != flavorassigner.Preempt ||
 		!(workload.IsExplicitlyRequestingTAS(wl.Obj.Spec.PodSets...) || cq.IsTASOnly()) ||
-		workload.HasTopologyAssignmentWithUnhealthyNode(wl.Obj) {
+		onFailedNode(wl.Obj) {
 		return
 	}
 	requests := a.WorkloadsTopologyRequests(e.log, wl, cq)

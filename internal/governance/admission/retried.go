@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	utilpod "sigs.k8s.io/kueue/pkg/util/pod"
+	"sigs.k8s.io/kueue/pkg/util/priority"
 	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
@@ -130,8 +131,10 @@ func (r *Retried) workload(old, now forest, was client.Object, w *kueue.Workload
 		return
 	}
 	o, log := was.(*kueue.Workload), logr.Discard()
+	// A workload's priority follows its WorkloadPriorityClass. A simulation may give a number and no class.
+	moved := priority.EffectivePriority(log, o) != priority.EffectivePriority(log, w)
 	held, holds := o.Status.Admission, w.Status.Admission
-	if held != nil && (holds == nil || !equality.Semantic.DeepEqual(held, holds) || !ptr.Equal(o.Spec.Priority, w.Spec.Priority) || workload.PriorityChanged(log, o, w) ||
+	if held != nil && (holds == nil || !equality.Semantic.DeepEqual(held, holds) || moved ||
 		!equality.Semantic.DeepEqual(o.Status.ReclaimablePods, w.Status.ReclaimablePods) || workload.IsActive(o) && !workload.IsActive(w)) {
 		r.tree(old, now, string(held.ClusterQueue))
 	}

@@ -40,8 +40,14 @@ func (e *Engine) secondPassBeside(ctx context.Context, own *entry) []*entry {
 
 // irreplaceable reports whether an entry is evicted because no node replaces a failed one.
 func irreplaceable(en *entry) bool {
-	return features.Enabled(features.TASFailedNodeReplacementFailFast) && en.Obj.Status.Admission != nil && // Kueue takes it for granted
-		workload.HasTopologyAssignmentWithUnhealthyNode(en.Obj) && en.assignment.RepresentativeMode() != flavorassigner.Fit
+	return features.Enabled(features.TASFailedNodeReplacementFailFast) &&
+		onFailedNode(en.Obj) && en.assignment.RepresentativeMode() != flavorassigner.Fit
+}
+
+// onFailedNode reports whether a workload has pods on a node that failed. One that is admitted and has no admission in its
+// status has none: Kueue's function panics about it.
+func onFailedNode(w *kueue.Workload) bool {
+	return w.Status.Admission != nil && workload.HasTopologyAssignmentWithUnhealthyNode(w)
 }
 
 // noReplacement returns the message of that eviction (evictWorkloadAfterFailedTASReplacement in scheduler.go).
