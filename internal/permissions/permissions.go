@@ -85,14 +85,14 @@ func everywhere(permissions []Permission) []Permission {
 	return permissions
 }
 
-// Commands returns the commands for data scientists, by name.
-func Commands() []Command {
-	list, watch := "list", "watch"
-	find := []Permission{in(kueueGroup, "workloads", list), in("", "pods", list)}
-	// The namespace that is named is looked at, so that a wrong name is told from an empty
-	// one; without -n all are listed.
-	place := append(runtimes(), all("", "namespaces", "get", list))
-	decide := []Permission{
+// place returns the optional permissions of every command. The namespace that is named is looked at, so that a wrong name is told
+// from an empty one; without -n all are listed.
+func place() []Permission { return append(runtimes(), all("", "namespaces", "get", "list")) }
+
+// admissionCheck returns what the admission check reads.
+func admissionCheck() []Permission {
+	const list = "list"
+	return []Permission{
 		in(kueueGroup, "localqueues", list), all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list),
 		all(kueueGroup, "workloadpriorityclasses", list), all(kueueGroup, "topologies", list), all(kueueGroup, "admissionchecks", list),
 		all("", "nodes", list), all("", "pods", list), all("", "namespaces", list), all("", "limitranges", list), all(kueueGroup, "localqueues", list), all(kueueGroup, "workloads", list),
@@ -100,6 +100,13 @@ func Commands() []Command {
 		all(kinds.DeviceClass.Group, kinds.DeviceClass.Plural, list), all(kinds.ResourceSlice.Group, kinds.ResourceSlice.Plural, list),
 		all(kinds.ResourceClaimTemplate.Group, kinds.ResourceClaimTemplate.Plural, list), in(kinds.ResourceClaimTemplate.Group, kinds.ResourceClaimTemplate.Plural, list),
 	}
+}
+
+// Commands returns the commands for data scientists, by name.
+func Commands() []Command {
+	list, watch := "list", "watch"
+	find := []Permission{in(kueueGroup, "workloads", list), in("", "pods", list)}
+	place, decide := place(), admissionCheck()
 	reasons := []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list), all(kueueGroup, "localqueues", list), all(kueueGroup, "workloads", list),
 		all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list), in("", "configmaps", "get")}
 	start := append(decide, in("", "configmaps", "create", "delete", list, "patch"), in("", "resourcequotas", list), in("", "limitranges", list), in("", "serviceaccounts", "get"), in("", "secrets", "get"), in("", "persistentvolumeclaims", "get"))

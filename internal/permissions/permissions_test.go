@@ -19,17 +19,27 @@ const head = "# Permissions of each command\n\n" +
 	"hyperpod governance rbac researchers --verify     # as a member of the team\n" +
 	"```\n\n" +
 	"Without an optional permission, the command works and reports what is hidden. \"cluster\" marks permissions in all\n" +
-	"namespaces, or on objects without a namespace; the others are for the namespace of the team. \"jobs\" stands for all job\n" +
-	"kinds; a command works with the kinds that you have permission for. A test compares the table with the requests of every\n" +
-	"command.\n\n" +
-	"| command | required | optional |\n|---|---|---|\n"
+	"namespaces, or on objects without a namespace; the others are for the namespace of the team. A test compares the table with\n" +
+	"the requests of every command. The table uses two short names:\n\n"
+
+const after = "\nEvery command also uses, if allowed: %s.\n\nA command works with the job kinds that you have permission for. Pods, Deployments, StatefulSets and Notebooks can hold\n" +
+	"quota too: a command that reads jobs also reads them if it is allowed to. The Roles of `governance rbac` do not allow to create\n" +
+	"them, because Kueue does not govern those without a queue; `start-job --template serve` needs `create` on\n" +
+	"`deployments.apps`.\n\n" +
+	"| command | required | optional, besides those of every command |\n|---|---|---|\n"
 
 // TestTable: docs/permissions.md is the table.
 func TestTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(head)
+	var kinds []string
+	for _, r := range jobs() {
+		kinds = append(kinds, "`"+r.Resource+"."+r.Group+"`")
+	}
+	fmt.Fprintf(&b, "| name | permissions |\n|---|---|\n| `jobs` | the verbs on %s |\n| *admission check* | %s |\n", strings.Join(kinds, ", "), cell(Merge(admissionCheck())))
+	fmt.Fprintf(&b, after, strings.ReplaceAll(cell(Merge(place())), "<br>", ", "))
 	for _, c := range Commands() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, cell(Merge(c.Needs)), cell(Merge(c.Optional)))
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, cell(Merge(c.Needs)), short(c.Optional))
 	}
 	b.WriteString(headAWS)
 	for _, c := range AWSCommands() {
@@ -60,6 +70,19 @@ func actions(list []string) string {
 		list[i] = "`" + list[i] + "`"
 	}
 	return strings.Join(list, "<br>")
+}
+
+// short writes optional permissions, those of the admission check as one.
+func short(optional []Permission) string {
+	rest := without(Merge(optional), slices.Concat(place(), jobKinds(true, []string{"get", "list", "watch"}), everywhere(jobKinds(true, []string{"get", "list", "watch"}))))
+	check := Merge(admissionCheck())
+	if len(without(slices.Clone(check), optional)) > 0 {
+		return cell(rest)
+	}
+	if more := cell(without(rest, check)); more != "" {
+		return "*admission check*<br>" + more
+	}
+	return "*admission check*"
 }
 
 // cell writes permissions; the job kinds are one.
