@@ -85,8 +85,8 @@ func everywhere(permissions []Permission) []Permission {
 	return permissions
 }
 
-// place returns the optional permissions of every command. The namespace that is named is looked at, so that a wrong name is told
-// from an empty one; without -n all are listed.
+// place returns the optional permissions of every command. It reads the namespace that -n names, and without -n all of them, so that a
+// wrong name does not look like an empty namespace.
 func place() []Permission { return append(runtimes(), all("", "namespaces", "get", "list")) }
 
 // admissionCheck returns what the admission check reads.

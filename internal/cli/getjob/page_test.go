@@ -85,7 +85,7 @@ func TestPage(t *testing.T) {
 		`\nllama-worker-7 +Worker +7  Error +node-7 .*container pytorch, exit code 1\nllama-worker-23 `,
 		`\n4 pods are hidden: use hyperpod list-pods llama -n team\n`,
 		`\n  10:20:00  created by ada, queue lq, high\n  10:21:00  queued in lq\n  10:30:00  admitted by ClusterQueue cq\n`,
-		`\n  11:20:00  restarts\n  11:55:00  a pod failed \(2 times so far\)\n`,
+		`\n  11:20:00  restarts\n  11:55:00  a pod failed \(2 times\)\n`,
 		`\nPyTorchJobRestarting +5m  pytorchjob/llama  restarts \(x2\)\n`,
 		`\n\nhidden: you do not have the permission "list" on events\n$`,
 	} {

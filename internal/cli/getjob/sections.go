@@ -57,17 +57,7 @@ func (r report) timeline(w *writer) {
 		line = line[skip:]
 	}
 	for _, m := range line {
-		text := jobtext.Moment(m)
-		switch m.Step {
-		case jobs.WasPreempted:
-			text = "PREEMPTED (" + m.Reason + r.preemptor(m) + "): " + words.PlainPreemption(text)
-		case jobs.Waits:
-			text = "pending: " + jobtext.Wait(m.Reason, m.Message, false)
-		}
-		if m.Times > 1 {
-			text += fmt.Sprintf(" (%d times so far)", m.Times)
-		}
-		w.row(stamp(m.Time, w.now), text)
+		w.row(stamp(m.Time, w.now), jobtext.TimelineRow(m, r.preemptor(m), false))
 	}
 }
 
@@ -77,10 +67,10 @@ func (r report) preemptor(m jobs.Moment) string {
 		if o.UID == m.ByWorkloadUID && o.UID != "" {
 			for _, owner := range o.Owners {
 				if owner.Controller {
-					return ", by " + owner.Name
+					return o.Namespace + "/" + owner.Name
 				}
 			}
-			return ", by " + o.Name
+			return o.Namespace + "/" + o.Name
 		}
 	}
 	return ""

@@ -25,7 +25,7 @@ func Text(e *explain.Explanation, width int, wide bool, age func(time.Duration) 
 	p.Line(first)
 	p.Blank()
 	for _, m := range e.Timeline {
-		p.Row(clock(e, m.Time), momentText(&m, wide))
+		p.Row(clock(e, m.Time), jobtext.TimelineRow(m.Source, m.By, wide))
 	}
 	p.Blank()
 	podRows(p, e)
@@ -134,37 +134,6 @@ func clock(e *explain.Explanation, t time.Time) string {
 		return t.UTC().Format("15:04:05")
 	}
 	return t.UTC().Format("Jan _2 15:04")
-}
-
-func momentText(m *explain.Moment, wide bool) string {
-	text := words.OneLine(m.Message)
-	switch {
-	case m.Step == "Preempted":
-		text = "PREEMPTED"
-		if m.By != "" {
-			text += " for " + m.By
-		}
-		text += ": " + preemptionCause(m.Message)
-	case m.Step == "Waits":
-		text = "pending: " + jobtext.Wait(m.Reason, m.Message, wide)
-	case text == "" && m.Step == "QuotaReserved":
-		text = "quota reserved"
-	case text == "":
-		text = strings.ToLower(m.Step)
-	}
-	if m.Times > 1 {
-		text += fmt.Sprintf(" (%d times)", m.Times)
-	}
-	return text
-}
-
-// preemptionCause returns the cause in Kueue's message about a preemption, the whole message
-// where it names none.
-func preemptionCause(message string) string {
-	if p, ok := words.PreemptionIn(message); ok && p.Reason != "" {
-		return words.PreemptionReason(p.Reason)
-	}
-	return words.OneLine(message)
 }
 
 func holds(e *explain.Explanation) string {

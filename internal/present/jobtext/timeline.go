@@ -10,6 +10,39 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
+// TimelineRow returns a moment for the timeline of a page. by is the job that preempted this one, "" where it is not known. wide is
+// the whole message about a wait.
+func TimelineRow(m jobs.Moment, by string, wide bool) string {
+	text := words.OneLine(Moment(m))
+	switch {
+	case m.Step == jobs.WasPreempted:
+		text = "PREEMPTED" + preemption(m.Message, by)
+	case m.Step == jobs.Waits:
+		text = "pending: " + Wait(m.Reason, m.Message, wide)
+	case text == "" && m.Step == jobs.QuotaReserved:
+		text = "quota reserved"
+	case text == "":
+		text = strings.ToLower(string(m.Step))
+	}
+	if m.Times > 1 {
+		text += fmt.Sprintf(" (%d times)", m.Times)
+	}
+	return text
+}
+
+// preemption returns for which job, as far as that is known, and why.
+func preemption(message, by string) string {
+	p, ok := words.PreemptionIn(message)
+	switch plain, found := strings.CutPrefix(words.PlainPreemption(words.OneLine(message)), "preempted"); {
+	case by != "" && ok && p.Reason != "":
+		return " for " + by + ": " + words.PreemptionReason(p.Reason)
+	case found:
+		return plain
+	default:
+		return after(" for ", by) + ": " + plain
+	}
+}
+
 // Moment returns a moment of a timeline in words.
 func Moment(m jobs.Moment) string {
 	switch m.Step {
