@@ -123,7 +123,7 @@ func TestCases(t *testing.T) {
 		{name: "waits", workload: wait(4), others: held, reason: "WaitingForQuota", detail: check.QuotaInUse, says: "held by   t/sweep  6 nvidia.com/gpu  for 3h0m0s"},
 		{name: "admitted-soon", workload: wait(4), reason: "PendingEvaluation", says: "nothing blocks it"},
 		{name: "no-queue-label", labels: "-", reason: explain.NotQueued, says: "suspended and has no queue label"},
-		{name: "no-workload", reason: explain.NoWorkload, says: "has not created a workload"},
+		{name: "no-workload", reason: explain.NoWorkload, says: "has not created its Workload"},
 		{name: "unknown-queue", labels: `"kueue.x-k8s.io/queue-name":"quee"`, reason: "Misconfigured", detail: check.LocalQueueMissing, says: "queue quee does not exist in namespace t"},
 		{name: "too-large", workload: wait(16), reason: "ExceedsMaxQuota", detail: check.ExceedsBorrowing, says: "16 nvidia.com/gpu is more than the most t can ever hold (12)"},
 		{name: "held-back", workload: json.RawMessage(strings.Replace(text(wait(4)), `"active":true`, `"active":false`, 1)), reason: "Deactivated", says: "patch-job unsuspend llama"},

@@ -97,7 +97,7 @@ func summary(e *explain.Explanation, render verdict.Render) string {
 	case explain.SuspendedUnmanaged:
 		return "it is suspended and has no queue label: nothing will start it"
 	case explain.WithoutWorkload:
-		return "Kueue has not created a workload for it yet"
+		return jobtext.Message(jobs.Status{Reason: jobs.NoWorkload})
 	case explain.BackingOff:
 		return "it was evicted; Kueue retries it at " + e.RetryAt.UTC().Format("15:04:05 UTC")
 	case explain.Unobstructed:
