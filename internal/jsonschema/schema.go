@@ -48,7 +48,7 @@ func Template() ([]byte, error) {
 		kinds = append(kinds, s.Kind)
 		w.names[s.Type] = s.Kind
 		version := object{"const": s.APIVersion}
-		if group, _, found := strings.Cut(s.APIVersion, "/"); found {
+		if group, _, found := strings.Cut(s.APIVersion, "/"); found && !s.Only {
 			version = object{"type": "string", "pattern": "^" + regexp.QuoteMeta(group) + "/"}
 		}
 		branches = append(branches, object{

@@ -216,6 +216,9 @@ func TestEveryFaultAtOnce(t *testing.T) {
 17:28: Thing Any Name: "A" cannot be a namespace: lower-case letters, digits and -, a letter or digit at both ends, at most 63
 17:58: Thing Any Name: "?" is not a valid value of the label y: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends
 `},
+		"names of RBAC objects": {"apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: \"team:Reader\"}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: a/b}\n", `
+7:12: "a/b" is not a valid name of a Role: it may not be . or .. nor contain / or %
+`},
 		"one of several documents is not YAML": {jobHead + "        imag: j\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c\ndata: {}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: d}\ndata: {a: 1}\n---\na: @x\n", `
 10:9: no field "imag" in spec.template.spec.containers[0]; did you mean "image" or "imagePullPolicy"?
 14:1: not valid YAML: a { is not closed, or a comma is missing inside it

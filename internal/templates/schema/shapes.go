@@ -2,10 +2,18 @@ package schema
 
 import (
 	"reflect"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -29,6 +37,7 @@ func fields(spec reflect.Type) reflect.Type {
 type Shape struct {
 	APIVersion, Kind string
 	Type             reflect.Type
+	Only             bool // the fields are those of this version alone
 }
 
 // Shapes returns the kinds whose fields are known.
@@ -40,19 +49,45 @@ func Shapes() []Shape {
 			continue
 		}
 		if spec, ok := t.FieldByName("Spec"); ok {
-			out = append(out, Shape{k.GroupVersion(), k.Kind, fields(spec.Type)})
+			out = append(out, Shape{k.GroupVersion(), k.Kind, fields(spec.Type), false})
 		}
 	}
-	return append(out, []Shape{
-		{"batch/v1", "CronJob", reflect.TypeFor[batchv1.CronJob]()},
-		{"apps/v1", "DaemonSet", reflect.TypeFor[appsv1.DaemonSet]()},
-		{"apps/v1", "ReplicaSet", reflect.TypeFor[appsv1.ReplicaSet]()},
-		{"v1", "Service", reflect.TypeFor[corev1.Service]()},
-		{"v1", "ConfigMap", reflect.TypeFor[corev1.ConfigMap]()},
-		{"v1", "Secret", reflect.TypeFor[corev1.Secret]()},
-		{"v1", "PersistentVolumeClaim", reflect.TypeFor[corev1.PersistentVolumeClaim]()},
-		{"v1", "ServiceAccount", reflect.TypeFor[corev1.ServiceAccount]()},
-	}...)
+	return slices.Concat(out, companions())
+}
+
+// companions are the kinds that manifests bring along with their jobs.
+func companions() []Shape {
+	out := []Shape{
+		{APIVersion: "batch/v1", Kind: "CronJob", Type: reflect.TypeFor[batchv1.CronJob]()},
+		{APIVersion: "apps/v1", Kind: "DaemonSet", Type: reflect.TypeFor[appsv1.DaemonSet]()},
+		{APIVersion: "apps/v1", Kind: "ReplicaSet", Type: reflect.TypeFor[appsv1.ReplicaSet]()},
+	}
+	only := func(version string, t reflect.Type) {
+		out = append(out, Shape{APIVersion: version, Kind: t.Name(), Type: t, Only: true})
+	}
+	only("v1", reflect.TypeFor[corev1.Namespace]())
+	only("v1", reflect.TypeFor[corev1.Service]())
+	only("v1", reflect.TypeFor[corev1.ConfigMap]())
+	only("v1", reflect.TypeFor[corev1.Secret]())
+	only("v1", reflect.TypeFor[corev1.ServiceAccount]())
+	only("v1", reflect.TypeFor[corev1.PersistentVolumeClaim]())
+	only("v1", reflect.TypeFor[corev1.PersistentVolume]())
+	only("v1", reflect.TypeFor[corev1.LimitRange]())
+	only("v1", reflect.TypeFor[corev1.ResourceQuota]())
+	only("networking.k8s.io/v1", reflect.TypeFor[networkingv1.Ingress]())
+	only("networking.k8s.io/v1", reflect.TypeFor[networkingv1.NetworkPolicy]())
+	only("policy/v1", reflect.TypeFor[policyv1.PodDisruptionBudget]())
+	only("rbac.authorization.k8s.io/v1", reflect.TypeFor[rbacv1.Role]())
+	only("rbac.authorization.k8s.io/v1", reflect.TypeFor[rbacv1.RoleBinding]())
+	only("rbac.authorization.k8s.io/v1", reflect.TypeFor[rbacv1.ClusterRole]())
+	only("rbac.authorization.k8s.io/v1", reflect.TypeFor[rbacv1.ClusterRoleBinding]())
+	only("resource.k8s.io/v1", reflect.TypeFor[resourcev1.ResourceClaim]())
+	only("resource.k8s.io/v1", reflect.TypeFor[resourcev1.ResourceClaimTemplate]())
+	only("resource.k8s.io/v1", reflect.TypeFor[resourcev1.DeviceClass]())
+	only("scheduling.k8s.io/v1", reflect.TypeFor[schedulingv1.PriorityClass]())
+	only("storage.k8s.io/v1", reflect.TypeFor[storagev1.StorageClass]())
+	only("node.k8s.io/v1", reflect.TypeFor[nodev1.RuntimeClass]())
+	return out
 }
 
 // VersionOf returns the API version of a kind with known fields, "" for others.
@@ -70,10 +105,15 @@ func Knows(apiVersion, kind string) bool { return shapeOf(apiVersion, kind) != n
 
 // shapeOf returns the Go type with the fields of a kind, nil for kinds that are not checked.
 func shapeOf(apiVersion, kind string) reflect.Type {
+	var found reflect.Type
 	for _, s := range Shapes() {
-		if s.Kind == kind && manifest.GroupOf(s.APIVersion) == manifest.GroupOf(apiVersion) {
+		switch {
+		case s.Kind != kind:
+		case s.APIVersion == apiVersion:
 			return s.Type
+		case !s.Only && manifest.GroupOf(s.APIVersion) == manifest.GroupOf(apiVersion):
+			found = s.Type
 		}
 	}
-	return nil
+	return found
 }

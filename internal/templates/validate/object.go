@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -55,6 +56,10 @@ func (f *Faults) checkObject(o map[string]any, alone bool) {
 	case name == "" || manifest.Unfilled(name) || !namespace && !schema.Knows(version, kind):
 	case (namespace || kind == "Service") && notNameOf(kind, name) != "":
 		f.add("metadata.name", errs.Usagef("%s", notNameOf(kind, name)))
+	case manifest.GroupOf(version) == kinds.RBACRole.Group:
+		if len(content.IsPathSegmentName(name)) > 0 {
+			f.add("metadata.name", errs.Usagef("%s is not a valid name of a %s: it may not be . or .. nor contain / or %%", manifest.QuoteText(name), kind))
+		}
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
 		f.add("metadata.name", errs.Usagef("%s is not a valid name of a %s: use lower-case letters, digits, - and ., with a letter or digit at both ends", manifest.QuoteText(name), kind))
 	}
