@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
@@ -467,6 +469,24 @@ func TestPodPriority(t *testing.T) {
 	v := ask(t, checker(t, fixture.JohnSmith()), check.Request{Object: object(t, fixture.Job("j", 3, 4, `"priorityClassName":"none"`)), Namespace: "smith"})
 	if v.Verdict != check.Never || v.Quota.Reason != "ExceedsMaxQuota" || len(v.Submission) == 0 || v.Submission[0].Status != check.StatusFailed {
 		t.Errorf("%s %s, %+v", v.Verdict, v.Quota.Reason, v.Submission)
+	}
+}
+
+// TestPolicyPriority: the same holds for the class of a scheduling policy, which Kueue reads
+// for a job without a label.
+func TestPolicyPriority(t *testing.T) {
+	o := map[string]any{"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob",
+		"metadata": map[string]any{"name": "m", "namespace": "smith", "labels": map[string]any{kinds.QueueLabel: "smith"}},
+		"spec": map[string]any{"runPolicy": map[string]any{"schedulingPolicy": map[string]any{"priorityClass": "none"}},
+			"mpiReplicaSpecs": map[string]any{"Launcher": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "i"}}}}}}}}
+	v := ask(t, checker(t, fixture.JohnSmith()), check.Request{Object: o, Namespace: "smith"})
+	if v.Verdict != check.Never || v.Detail != check.PriorityClassMissing || !slices.ContainsFunc(v.Submission, func(s check.Step) bool { return s.Code == check.OwnPriorityClassMissing }) {
+		t.Errorf("%s %s %s, %+v", v.Verdict, v.Reason, v.Summary, v.Submission)
+	}
+	o["metadata"].(map[string]any)["labels"].(map[string]any)[kinds.PriorityLabel] = "none"
+	v = ask(t, checker(t, fixture.JohnSmith()), check.Request{Object: o, Namespace: "smith"})
+	if v.Verdict != check.Never || len(v.Submission) == 0 || v.Submission[0].Code != check.PriorityClassMissing || slices.ContainsFunc(v.Submission, func(s check.Step) bool { return s.Code == check.OwnPriorityClassMissing }) {
+		t.Errorf("%s %s %s, %+v", v.Verdict, v.Reason, v.Summary, v.Submission)
 	}
 }
 

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"slices"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -42,17 +43,25 @@ func (c *Checker) priorities(object map[string]any, v *Verdict) integration.Look
 	if !ok {
 		return out
 	}
-	for _, p := range k.Parts(object) {
-		name := kinds.Text(p.Template, "spec", "priorityClassName")
+	missing := func(name, code string, needed bool) {
 		if name == "" || slices.ContainsFunc(out.PriorityClasses(), func(pc *schedulingv1.PriorityClass) bool { return pc.Name == name }) {
-			continue
+			return
 		}
 		out.more = append(out.more, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}})
-		step := Step{Check: "PriorityClass", Status: StatusFailed, Code: PodPriorityClassMissing, Name: name}
+		if !needed {
+			return
+		}
+		step := Step{Check: "PriorityClass", Status: StatusFailed, Code: code, Name: name}
 		if c.unread(kinds.PriorityClass) {
 			step.Status = StatusUnknown
 		}
 		v.Submission = append(v.Submission, step)
+	}
+	for _, p := range k.Parts(object) {
+		missing(kinds.Text(p.Template, "spec", "priorityClassName"), PodPriorityClassMissing, true)
+	}
+	if data, err := json.Marshal(object); err == nil {
+		missing(admission.OwnPriorityClass(data), OwnPriorityClassMissing, v.Job.PriorityClass == "") // Kueue reads it unless the job has a label
 	}
 	return out
 }

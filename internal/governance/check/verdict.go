@@ -233,6 +233,7 @@ const (
 	NoQueue                 = "NoQueue"                 // the job names none
 	NoClusterQueue          = "NoClusterQueue"          // the LocalQueue names none
 	PodPriorityClassMissing = "PodPriorityClassMissing" // the pods' priorityClassName
+	OwnPriorityClassMissing = "OwnPriorityClassMissing" // the priorityClass of the job's schedulingPolicy
 	KueueRefuses            = "KueueRefuses"            // Kueue's webhook refuses the job: Fault
 )
 

@@ -150,6 +150,23 @@ func WorkloadFor(ctx context.Context, job []byte, lookup Lookup) (*kueue.Workloa
 	return wl, nil
 }
 
+// OwnPriorityClass returns the name of the PriorityClass that a job of a Kubeflow kind has in
+// its scheduling policy or pods, "" for a job without one.
+func OwnPriorityClass(job []byte) string {
+	gj, _, err := parseJob(job)
+	if err != nil {
+		return ""
+	}
+	name := ""
+	if own, ok := gj.(jobframework.JobWithPriorityClass); ok {
+		_ = guard(gj.GVK().Kind+" "+gj.Object().GetName(), func() error { // a job that panics has no class
+			name = own.PriorityClass()
+			return nil
+		})
+	}
+	return name
+}
+
 func workloadFor(ctx context.Context, gj jobframework.GenericJob, c client.Client) (*kueue.Workload, error) {
 	obj, gvk := gj.Object(), gj.GVK()
 	what := fmt.Sprintf("%s %s", gvk.Kind, obj.GetName())

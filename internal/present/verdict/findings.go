@@ -228,10 +228,13 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 		return fmt.Sprintf("ClusterQueue %s does not admit jobs of namespace %s", s.Name, v.Job.Namespace)
 	case check.NamespaceUnread:
 		return fmt.Sprintf("whether ClusterQueue %s admits jobs of namespace %s is unknown: %s", s.Name, v.Job.Namespace, whyUnread(v, kinds.Namespace))
-	case check.PriorityClassMissing, check.PodPriorityClassMissing:
+	case check.PriorityClassMissing, check.PodPriorityClassMissing, check.OwnPriorityClassMissing:
 		class, kind := "priority class "+s.Name, kinds.WorkloadPriorityClass
-		if s.Code == check.PodPriorityClassMissing {
+		switch s.Code {
+		case check.PodPriorityClassMissing:
 			class, kind = "priorityClassName "+s.Name+" of the pods", kinds.PriorityClass
+		case check.OwnPriorityClassMissing:
+			class, kind = "priorityClass "+s.Name+" of the schedulingPolicy", kinds.PriorityClass
 		}
 		if s.Status == check.StatusUnknown {
 			return fmt.Sprintf("value of %s unknown, 0 is assumed: %s", class, whyUnread(v, kind))
