@@ -60,6 +60,16 @@ func TestRayJobOnAnotherCluster(t *testing.T) {
 	b.advance(2 * time.Minute)
 	want("bad", "Failed/FAILED")
 
+	// One whose cluster goes stays as it is.
+	b.create(smithNS, sharer("left", lasting("10m")))
+	want("left", "Running/RUNNING")
+	b.must(200, "DELETE", kinds.RayCluster.Path(smithNS, "shared"), "")
+	b.advance(20 * time.Minute)
+	want("left", "Running/RUNNING")
+	if !slices.Contains(b.reasons(smithNS, "left"), "RayClusterNotFound") {
+		t.Errorf("events %v", b.reasons(smithNS, "left"))
+	}
+
 	// Kueue suspends one with a queue, which KubeRay refuses for ever.
 	queue := func(m map[string]any) { object.Set(m, smithNS+"-localqueue", "metadata", "labels", kinds.QueueLabel) }
 	b.create(smithNS, sharer("queued", queue))

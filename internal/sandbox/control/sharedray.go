@@ -27,13 +27,17 @@ func (s *sim) sharedRayStatus(j job, m map[string]any) {
 		status["startTime"], status["jobId"] = object.Stamp(s.now), j.o.Name+"-"+j.o.UID[:5]
 		status["rayClusterName"], status["jobDeploymentStatus"] = cluster, "Initializing"
 	}
-	if object.Text(status, "jobStatus") != "" {
+	ran := object.Text(status, "jobStatus")
+	if ran != "" && ran != "RUNNING" {
 		return
 	}
 	of := s.st.Get(kinds.RayCluster.FullName(), j.o.Namespace, cluster)
 	if of == nil {
 		s.event(j.o, "Warning", "RayClusterNotFound",
 			fmt.Sprintf("RayCluster %s/%s set in the clusterSelector is not found. It must be created manually", j.o.Namespace, cluster))
+		return
+	}
+	if ran != "" {
 		return
 	}
 	if c := s.job(kinds.RayCluster, of); c.suspended() || !s.tally(c).ready() {
@@ -61,11 +65,13 @@ func refusedRay(m map[string]any, cluster string) string {
 	return ""
 }
 
-// sharedRayEnd returns the expected end of such a RayJob: its duration after its start on the cluster.
+// sharedRayEnd returns the expected end of such a RayJob: its duration after its start on the cluster. Without the cluster KubeRay
+// does not learn of an end.
 func (s *sim) sharedRayEnd(j job) (time.Time, bool) {
 	start, ok := object.Time(j.m(), "status", "rayJobInfo", "startTime")
 	d, ends := s.duration(j)
-	return start.Add(d), ok && ends
+	there := s.st.Get(kinds.RayCluster.FullName(), j.o.Namespace, object.Text(j.m(), "status", "rayClusterName")) != nil
+	return start.Add(d), ok && ends && there
 }
 
 func dashboard(cluster, namespace string) string {
