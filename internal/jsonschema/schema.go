@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -44,12 +45,23 @@ func Template() ([]byte, error) {
 		"then": ref("header"),
 		"else": object{"required": []any{"apiVersion", "kind"}},
 	}}
-	for _, s := range schema.Shapes() {
-		kinds = append(kinds, s.Kind)
-		w.names[s.Type] = s.Kind
+	shapes := schema.Shapes()
+	for _, s := range shapes {
 		version := object{"const": s.APIVersion}
-		if group, _, found := strings.Cut(s.APIVersion, "/"); found && !s.Only {
+		name := s.Kind
+		if group, of, found := strings.Cut(s.APIVersion, "/"); found && !s.Only {
 			version = object{"type": "string", "pattern": "^" + regexp.QuoteMeta(group) + "/"}
+			for _, other := range shapes {
+				if other.Only && other.Kind == s.Kind && strings.HasPrefix(other.APIVersion, group+"/") {
+					version["not"] = object{"const": other.APIVersion}
+				}
+			}
+		} else if slices.Contains(kinds, any(s.Kind)) {
+			name += "-" + of
+		}
+		w.names[s.Type] = name
+		if name == s.Kind {
+			kinds = append(kinds, s.Kind)
 		}
 		branches = append(branches, object{
 			"if":   object{"required": []any{"apiVersion", "kind"}, "properties": object{"apiVersion": version, "kind": object{"const": s.Kind}}},

@@ -20,6 +20,9 @@ func TestFieldsOfObjectsBesideJobs(t *testing.T) {
 		{"apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nspec: {spec: {devices: {requests: [{name: a, deviceClassName: gpu}]}}}",
 			`no field "deviceClassName" in spec.spec.devices.requests[0]`},
 		{"apiVersion: resource.k8s.io/v1beta1\nkind: ResourceClaimTemplate\nspec: {spec: {devices: {requests: [{name: a, deviceClassName: gpu}]}}}", ""},
+		{"apiVersion: ray.io/v1alpha1\nkind: RayJob\nspec: {entrypoint: x, runtimeEnv: abc}", `no field "runtimeEnv" in spec`},
+		{"apiVersion: ray.io/v1alpha1\nkind: RayService\nspec: {serveService: {metadata: {name: a}}, deploymentUnhealthySecondThreshold: 3}", ""},
+		{"apiVersion: ray.io/v1alpha1\nkind: RayService\nspec: {deploymentUnhealthySecondThreshold: soon}", "must be a whole number"},
 		{"apiVersion: v1\nkind: Namespace\nmetdata: {}", `no field "metdata" at the top`},
 	} {
 		text := strings.Replace(c.object, "\nspec", "\nmetadata: {name: a}\nspec", 1)

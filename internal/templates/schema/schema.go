@@ -64,7 +64,7 @@ func Check(n *manifest.Node, r *Report, typed bool) {
 	r.otherVersion = false
 	if k, ok := kinds.JobFor(n.Get("apiVersion").Str(), n.Get("kind").Str()); ok {
 		_, version, _ := strings.Cut("/"+n.Get("apiVersion").Str(), k.Group+"/")
-		r.otherVersion = k.Group != "" && !slices.Contains(k.Versions(), version)
+		r.otherVersion = k.Group != "" && !slices.Contains(k.Versions(), version) && !exact(n.Get("apiVersion").Str(), k.Kind)
 	}
 	if t := shapeOf(n.Get("apiVersion").Str(), n.Get("kind").Str()); t != nil {
 		r.check(t, n, "")

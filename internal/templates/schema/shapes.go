@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	rayv1alpha1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1alpha1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -52,7 +53,7 @@ func Shapes() []Shape {
 			out = append(out, Shape{k.GroupVersion(), k.Kind, fields(spec.Type), false})
 		}
 	}
-	return slices.Concat(out, companions())
+	return slices.Concat(out, companions(), formerRay())
 }
 
 // companions are the kinds that manifests bring along with their jobs.
@@ -90,6 +91,19 @@ func companions() []Shape {
 	return out
 }
 
+// formerRay are the kinds of KubeRay's v1alpha1, which has fields that v1 lacks and lacks
+// others.
+func formerRay() []Shape {
+	of := func(k kinds.Job, spec reflect.Type) Shape {
+		return Shape{APIVersion: k.Group + "/v1alpha1", Kind: k.Kind, Type: fields(spec), Only: true}
+	}
+	return []Shape{
+		of(kinds.RayCluster, reflect.TypeFor[rayv1alpha1.RayClusterSpec]()),
+		of(kinds.RayJob, reflect.TypeFor[rayv1alpha1.RayJobSpec]()),
+		of(kinds.RayService, reflect.TypeFor[rayv1alpha1.RayServiceSpec]()),
+	}
+}
+
 // VersionOf returns the API version of a kind with known fields, "" for others.
 func VersionOf(kind string) string {
 	for _, s := range Shapes() {
@@ -102,6 +116,11 @@ func VersionOf(kind string) string {
 
 // Knows reports whether the fields of a kind are known.
 func Knows(apiVersion, kind string) bool { return shapeOf(apiVersion, kind) != nil }
+
+// exact reports whether the fields of this very version of a kind are known.
+func exact(apiVersion, kind string) bool {
+	return slices.ContainsFunc(Shapes(), func(s Shape) bool { return s.Only && s.APIVersion == apiVersion && s.Kind == kind })
+}
 
 // shapeOf returns the Go type with the fields of a kind, nil for kinds that are not checked.
 func shapeOf(apiVersion, kind string) reflect.Type {
