@@ -91,6 +91,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 		return err
 	}
 	admissioncheck.Owners(ctx, c, answer, &read)
+	placeRefusals(ctx, j.template, object, answer.Submission)
 	verdict.Fill(answer, f.Line)
 	text := func() string { return verdict.Text(answer, f.IO.Width, words.Age) }
 	return output.Answered(admissioncheck.Print(f, format, answer, text, objectName(answer)), answer.Verdict.Exit())

@@ -56,6 +56,7 @@ type run struct {
 type job struct {
 	render.Result
 	namespace string
+	template  *parse.Template // whose file the refusals of the admission check name; nil for an edited job
 	// change renders the job again with a change, for the remedies of the admission check; nil for an edited job.
 	change func(remedy.Change) (object map[string]any, made remedy.Made, err error)
 }
@@ -143,7 +144,7 @@ func (r *run) start(ctx context.Context) error {
 	if o.Edit {
 		return r.editAndFinish(ctx, d.template, v, *result)
 	}
-	return r.finish(ctx, job{Result: *result, namespace: v.Namespace, change: func(c remedy.Change) (map[string]any, remedy.Made, error) {
+	return r.finish(ctx, job{Result: *result, namespace: v.Namespace, template: d.template, change: func(c remedy.Change) (map[string]any, remedy.Made, error) {
 		return findtemplate.Changed(d.template, v, c)
 	}})
 }
