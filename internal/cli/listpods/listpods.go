@@ -41,7 +41,8 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Long: `List the pods of a job. The table shows role, rank, node, restarts and the
 reason why a pod does not run; STATUS is the status that kubectl shows. MESSAGE
 also reports a problem of the pod's node, for example that HyperPod is about to
-replace it. JSON output has the keys of the CLI v2; --verbose adds the others.`,
+replace it; in a narrow terminal it is a line below the pod. JSON output has the
+keys of the CLI v2; --verbose adds the others.`,
 		Example: `  hyperpod list-pods smpv2-llama2
   hyperpod list-pods smpv2-llama2 -o wide
   hyperpod list-pods smpv2-llama2 -o jsonpath='{.pods[*].PodName}'`,
