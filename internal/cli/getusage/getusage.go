@@ -134,10 +134,11 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if !r.teamsHidden {
-		if err := findteam.Known(o.Team, teams(r.state, samples)); err != nil {
+	if err := findteam.Known(o.Team, teams(r.state, samples)); err != nil {
+		if !r.teamsHidden {
 			return err
 		}
+		f.Notef("note: team %s may not exist: you need permission to list clusterqueues", o.Team)
 	}
 	if samples != nil {
 		list = usage.WithRecorded(list, samples, func(j history.Job) bool {
