@@ -47,7 +47,8 @@ func placeRefusals(ctx context.Context, t *parse.Template, object map[string]any
 			var fault *field.Error
 			if errors.As(e, &fault) && strings.Contains(*text, fault.Field) && strings.Contains(*text, fault.Detail) {
 				at := fieldpath.Follow(doc, fieldpath.OfServer(fault.Field))
-				places = append(places, fmt.Sprintf("%s:%d:%d", t.Source, at.Line, at.Column))
+				file, there := t.Place(manifest.Position{Line: at.Line, Column: at.Column})
+				places = append(places, fmt.Sprintf("%s:%d:%d", file, there.Line, there.Column))
 			}
 		}
 		if len(places) > 0 {

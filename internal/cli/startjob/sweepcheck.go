@@ -66,7 +66,8 @@ func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list [
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range verdicts {
+	for i, v := range verdicts {
+		placeRefusals(ctx, s.template, requests[i].Object, v.Submission)
 		verdict.Fill(v, r.factory.Line)
 	}
 	return &sweepAnswer{sweeptext.New(sweeptext.Of{Sweep: s.name, File: s.manifest}, points, verdicts, exist, later, len(all)-len(verdicts), words.Age), verdicts}, nil
