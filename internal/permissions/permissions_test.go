@@ -23,9 +23,13 @@ const head = "# Permissions of each command\n\n" +
 	"the requests of every command. The table uses two short names:\n\n"
 
 const after = "\nEvery command also uses, if allowed: %s.\n\nA command works with the job kinds that you have permission for. Pods, Deployments, StatefulSets and Notebooks can hold\n" +
-	"quota too: a command that reads jobs also reads them if it is allowed to. The Roles of `governance rbac` do not allow to create\n" +
-	"them, because Kueue does not govern those without a queue; `start-job --template serve` needs `create` on\n" +
-	"`deployments.apps`.\n\n" +
+	"quota too: a command that reads jobs also reads them if it is allowed to.\n\n" +
+	"The Roles of `governance rbac` do not let a team create them, and Services: without a queue, Kueue may not govern them. The\n" +
+	"templates `serve` and `fsdp-llama-etcd` create a Deployment and a Service. A team that uses them also needs:\n\n" +
+	"```\n" +
+	"kubectl create role hyperpod-services --verb create,get,patch,delete --resource deployments.apps,services -n NAMESPACE\n" +
+	"kubectl create rolebinding hyperpod-services --role hyperpod-services --group GROUP -n NAMESPACE\n" +
+	"```\n\n" +
 	"| command | required | optional, besides those of every command |\n|---|---|---|\n"
 
 // TestTable: docs/permissions.md is the table.

@@ -136,7 +136,7 @@ func (l life) preempted() {
 	l.admin.ok("cancel-job", "high", "-n", smith)
 	l.admin.ok("wait-job", "low", "-n", smith, "--for", "running", "--timeout", "60s")
 	page := l.admin.ok("get-job", "low", "-n", smith, "-o", "table")
-	for _, want := range []string{`(?m)^low has been running for`, `PREEMPTED \(InClusterQueue(, by high)?\): preempted for a job of hyperpod-ns-smith-clusterqueue`,
+	for _, want := range []string{`(?m)^low has been running for`, `PREEMPTED for (hyperpod-ns-smith/high|a job of hyperpod-ns-smith-clusterqueue): lower priority in the same queue`,
 		`devices +8 nvidia.com/gpu, 4 borrowed`, `evicted +1 x Preempted`} {
 		if !regexp.MustCompile(want).MatchString(page) {
 			l.t.Errorf("%s is not in\n%s", want, page)

@@ -267,3 +267,30 @@ func asked(method, path string) (request, bool) {
 	}
 	return r, true
 }
+
+// TestTemplatesOfServices: the templates that start more than jobs need what docs/permissions.md names beside the table,
+// and nothing else.
+func TestTemplatesOfServices(t *testing.T) {
+	t.Parallel()
+	var granted []permissions.Permission
+	for _, c := range permissions.Commands() {
+		if c.Name == "start-job" || c.Name == "cancel-job" {
+			granted = append(granted, permissions.Merge(c.Needs, c.Optional)...)
+		}
+	}
+	for line, want := range map[string]string{
+		"start-job --name s1 --template serve --image IMAGE --accelerators 1 --set SERVER_ARGS=[serve]": "create deployments, create services, get services, patch services",
+		"start-job --name s2 --template fsdp-llama-etcd --image IMAGE --node-count 2":                   "create deployments, create services, get services, patch deployments, patch services",
+	} {
+		var more []string
+		for _, r := range requestsOf(t, line) {
+			if !slices.ContainsFunc(granted, func(g permissions.Permission) bool { return covers(g, r) }) {
+				more = append(more, r.verb+" "+r.resource)
+			}
+		}
+		slices.Sort(more)
+		if got := strings.Join(slices.Compact(more), ", "); got != want {
+			t.Errorf("hyperpod %s asks also for: %s; want %s", line, got, want)
+		}
+	}
+}

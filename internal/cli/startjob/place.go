@@ -11,8 +11,8 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	engine "github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
@@ -31,7 +31,7 @@ func placeRefusals(ctx context.Context, t *parse.Template, object map[string]any
 		return
 	}
 	var all utilerrors.Aggregate
-	if err = engine.Validate(ctx, data); !errors.Is(err, engine.ErrRefused) || !errors.As(err, &all) {
+	if err = integration.Validate(ctx, data); !errors.Is(err, integration.ErrRefused) || !errors.As(err, &all) {
 		return
 	}
 	for i := range steps {

@@ -61,7 +61,7 @@ func (c *Checker) priorities(object map[string]any, v *Verdict) integration.Look
 		missing(kinds.Text(p.Template, "spec", "priorityClassName"), PodPriorityClassMissing, true)
 	}
 	if data, err := json.Marshal(object); err == nil {
-		missing(admission.OwnPriorityClass(data), OwnPriorityClassMissing, v.Job.PriorityClass == "") // Kueue reads it unless the job has a label
+		missing(integration.OwnPriorityClass(data), OwnPriorityClassMissing, v.Job.PriorityClass == "") // Kueue reads it unless the job has a label
 	}
 	return out
 }

@@ -159,7 +159,7 @@ func OwnPriorityClass(job []byte) string {
 	}
 	name := ""
 	if own, ok := gj.(jobframework.JobWithPriorityClass); ok {
-		_ = guard(gj.GVK().Kind+" "+gj.Object().GetName(), func() error { // a job that panics has no class
+		_ = embedded.Guard(gj.GVK().Kind+" "+gj.Object().GetName(), func() error { // a job that panics has no class
 			name = own.PriorityClass()
 			return nil
 		})

@@ -50,6 +50,21 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
+// TestPreempted: get-job and explain-job have the same sentence about a preemption.
+func TestPreempted(t *testing.T) {
+	const message = "Preempted to accommodate a workload (UID: a, JobUID: b) due to reclamation within the cohort; preemptor path: /pool/vision; preemptee path: /pool/nlp"
+	for want, in := range map[string][3]string{
+		"PREEMPTED for t/vit: borrowed quota is reclaimed":           {"t/vit", "InCohortReclamation", message},
+		"PREEMPTED for a job of vision: borrowed quota is reclaimed": {"", "InCohortReclamation", message},
+		"PREEMPTED: lower priority in the same queue":                {"", "InClusterQueue", ""},
+		"PREEMPTED: another sentence":                                {"", "", "another sentence"},
+	} {
+		if got := Preempted(in[0], in[1], in[2]); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestMoment(t *testing.T) {
 	for want, m := range map[string]jobs.Moment{
 		"created":                    {Step: jobs.Created},

@@ -16,7 +16,7 @@ func TimelineRow(m jobs.Moment, by string, wide bool) string {
 	text := words.OneLine(Moment(m))
 	switch {
 	case m.Step == jobs.WasPreempted:
-		text = "PREEMPTED" + preemption(m.Message, by)
+		text = Preempted(by, m.Reason, m.Message)
 	case m.Step == jobs.Waits:
 		text = "pending: " + Wait(m.Reason, m.Message, wide)
 	case text == "" && m.Step == jobs.QuotaReserved:
@@ -30,17 +30,18 @@ func TimelineRow(m jobs.Moment, by string, wide bool) string {
 	return text
 }
 
-// preemption returns for which job, as far as that is known, and why.
-func preemption(message, by string) string {
+// Preempted returns a preemption of a timeline in words: for which job, or for a job of which ClusterQueue, and why.
+// by is "namespace/name" of the job, "" where it is unknown.
+func Preempted(by, reason, message string) string {
 	p, ok := words.PreemptionIn(message)
-	switch plain, found := strings.CutPrefix(words.PlainPreemption(words.OneLine(message)), "preempted"); {
-	case by != "" && ok && p.Reason != "":
-		return " for " + by + ": " + words.PreemptionReason(p.Reason)
-	case found:
-		return plain
-	default:
-		return after(" for ", by) + ": " + plain
+	if by == "" && p.ClusterQueue != "" {
+		by = "a job of " + p.ClusterQueue
 	}
+	cause := cmp.Or(words.OneLine(message), words.PreemptionReason(reason))
+	if ok && p.Reason != "" {
+		cause = words.PreemptionReason(p.Reason)
+	}
+	return "PREEMPTED" + after(" for ", by) + after(": ", cause)
 }
 
 // Moment returns a moment of a timeline in words.
