@@ -30,8 +30,8 @@ func TimelineRow(m jobs.Moment, by string, wide bool) string {
 	return text
 }
 
-// Preempted returns a preemption of a timeline in words: for which job, or for a job of which ClusterQueue, and why.
-// by is "namespace/name" of the job, "" where it is unknown.
+// Preempted returns a preemption of a timeline in words: the job that needed the quota, or its ClusterQueue, and why.
+// by is "namespace/name" of that job, "" where it is unknown.
 func Preempted(by, reason, message string) string {
 	p, ok := words.PreemptionIn(message)
 	if by == "" && p.ClusterQueue != "" {
