@@ -19,6 +19,7 @@ import (
 	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
+	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 )
 
 // Retried are the pending workloads that Kueue tries again after a change of a cluster's objects, although it has put them aside.
@@ -135,7 +136,8 @@ func (r *Retried) workload(old, now forest, was client.Object, w *kueue.Workload
 	moved := priority.EffectivePriority(log, o) != priority.EffectivePriority(log, w)
 	held, holds := o.Status.Admission, w.Status.Admission
 	if held != nil && (holds == nil || !equality.Semantic.DeepEqual(held, holds) || moved ||
-		!equality.Semantic.DeepEqual(o.Status.ReclaimablePods, w.Status.ReclaimablePods) || workload.IsActive(o) && !workload.IsActive(w)) {
+		!equality.Semantic.DeepEqual(o.Status.ReclaimablePods, w.Status.ReclaimablePods) || workload.IsActive(o) && !workload.IsActive(w) ||
+		!workloadfinish.IsFinished(o) && workloadfinish.IsFinished(w)) {
 		r.tree(old, now, string(held.ClusterQueue))
 	}
 }
