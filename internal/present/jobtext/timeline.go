@@ -10,8 +10,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// TimelineRow returns a moment for the timeline of a page. by is the job that preempted this one, "" where it is not known. wide is
-// the whole message about a wait.
+// TimelineRow returns a moment for the timeline of a page. by is the job that preempted this one, "" where it is unknown.
+// With wide, a wait has its whole message.
 func TimelineRow(m jobs.Moment, by string, wide bool) string {
 	text := words.OneLine(Moment(m))
 	switch {
