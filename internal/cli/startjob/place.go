@@ -48,17 +48,19 @@ func placeRefusals(ctx context.Context, t *parse.Template, object map[string]any
 			if errors.As(e, &fault) && strings.Contains(*text, fault.Field) && strings.Contains(*text, fault.Detail) {
 				at := fieldpath.Follow(doc, fieldpath.OfServer(fault.Field))
 				file, there := t.Place(manifest.Position{Line: at.Line, Column: at.Column})
-				places = append(places, fmt.Sprintf("%s:%d:%d", file, there.Line, there.Column))
+				if place := fmt.Sprintf("%s:%d:%d", file, there.Line, there.Column); !slices.Contains(places, place) {
+					places = append(places, place)
+				}
 			}
 		}
 		if len(places) > 0 {
-			*text += " (" + strings.Join(slices.Compact(places), ", ") + ")"
+			*text += " (" + strings.Join(places, ", ") + ")"
 		}
 	}
 }
 
 // documentOf returns the document of a file that an object was made of, nil for a template without a file or for several
-// documents of the object's kind and name.
+// documents of the object's kind and name. The only document of a kind is it under any name: flags and generateName change that.
 func documentOf(t *parse.Template, object map[string]any) (found *manifest.Node) {
 	if t == nil || t.Source == parse.Embedded {
 		return nil
