@@ -38,7 +38,8 @@ type Retried struct {
 // again, and tries all workloads.
 func RetriedAfter(before, after []client.Object, whole bool) *Retried {
 	old, now := newForest(before), newForest(after)
-	r := &Retried{all: whole, roots: sets.New[string](), localQueues: sets.New[string](), workloads: sets.New[workload.Reference](), forest: now}
+	// Of the objects, only those that make the trees are kept.
+	r := &Retried{all: whole, roots: sets.New[string](), localQueues: sets.New[string](), workloads: sets.New[workload.Reference](), forest: forest{queues: now.queues, cohorts: now.cohorts}}
 	if whole {
 		return r
 	}

@@ -26,20 +26,10 @@ const (
 // of the manifest.
 func (s *Plan) meetingPoint(job *jobobject.View) error {
 	r := s.Values.Rendezvous
-	if given := r != (values.Rendezvous{}); given && job != nil && !s.Template.Uses(setting.RdzvBackend) && !s.Template.Uses(setting.RdzvEndpoint) {
-		switch job.Kind.Launch().Meets {
-		case kinds.ByOperator:
-			return setting.NotFor(job.Kind.Kind, setting.RdzvBackend, setting.RdzvEndpoint).WithFact("reason", "its operator arranges the rendezvous")
-		case kinds.ByHostFile:
-			return setting.NotFor(job.Kind.Kind, setting.RdzvBackend, setting.RdzvEndpoint).WithFact("reason", "its launcher reads the host file of the operator")
+	if r != (values.Rendezvous{}) && !s.Template.Uses(setting.RdzvBackend) && !s.Template.Uses(setting.RdzvEndpoint) {
+		if err := s.meetsOtherwise(job); err != nil {
+			return err
 		}
-	}
-	if program := Program(s.Launcher); r != (values.Rendezvous{}) && s.Values.Command != "" && program != "torchrun" && !s.Template.Uses(setting.RdzvBackend) && !s.Template.Uses(setting.RdzvEndpoint) {
-		which := setting.RdzvEndpoint
-		if r.Backend != "" {
-			which = setting.RdzvBackend
-		}
-		return setting.Exclusive(which, setting.Command).WithFact("reason", "a rendezvous is for torchrun; the command starts "+program)
 	}
 	text := func(have string, param setting.Setting) string {
 		if have != "" {
@@ -73,6 +63,27 @@ func (s *Plan) meetingPoint(job *jobobject.View) error {
 	}
 	s.rdzv = r
 	return nil
+}
+
+// meetsOtherwise refuses the flags of the rendezvous for a job that does not pass them to torchrun.
+func (s *Plan) meetsOtherwise(job *jobobject.View) error {
+	if job != nil {
+		switch job.Kind.Launch().Meets {
+		case kinds.ByOperator:
+			return setting.NotFor(job.Kind.Kind, setting.RdzvBackend, setting.RdzvEndpoint).WithFact("reason", "its operator arranges the rendezvous")
+		case kinds.ByHostFile:
+			return setting.NotFor(job.Kind.Kind, setting.RdzvBackend, setting.RdzvEndpoint).WithFact("reason", "its launcher reads the host file of the operator")
+		}
+	}
+	program := Program(s.Launcher)
+	if s.Values.Command == "" || program == "torchrun" {
+		return nil
+	}
+	which := setting.RdzvEndpoint
+	if s.Values.Rendezvous.Backend != "" {
+		which = setting.RdzvBackend
+	}
+	return setting.Exclusive(which, setting.Command).WithFact("reason", "a rendezvous is for torchrun; the command starts "+program)
 }
 
 // withPort adds the port where an endpoint has none.

@@ -3,6 +3,7 @@ package schema
 import (
 	"reflect"
 	"slices"
+	"sync"
 
 	rayv1alpha1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1alpha1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -41,8 +42,11 @@ type Shape struct {
 	Only             bool // the fields are those of this version alone
 }
 
-// Shapes returns the kinds whose fields are known.
-func Shapes() []Shape {
+// Shapes returns the kinds whose fields are known. Callers do not change the result.
+func Shapes() []Shape { return shapes() }
+
+// shapes makes the types once: a file of many objects needs them several times for each.
+var shapes = sync.OnceValue(func() []Shape {
 	var out []Shape
 	for _, k := range kinds.Jobs() {
 		t := gotype.Of(k)
@@ -54,7 +58,7 @@ func Shapes() []Shape {
 		}
 	}
 	return slices.Concat(out, companions(), formerRay())
-}
+})
 
 // companions are the kinds that manifests bring along with their jobs.
 func companions() []Shape {
