@@ -22,6 +22,7 @@ type Case struct {
 	ZeroWeight bool // a queue or cohort has the weight 0
 	PastUse    bool // the ClusterQueue uses admission fair sharing
 	Converts   bool // resources are transformed or excluded
+	Blocks     bool // one job starts at a time (waitForPodsReady.blockAdmission)
 
 	Cohort     bool // the ClusterQueue is in a cohort
 	Nested     bool // the cohort has a parent
@@ -43,6 +44,8 @@ type Case struct {
 	PodLevel   bool // pods have requests beside those of their containers
 	LimitsOnly bool // containers have limits without requests
 	Huge       bool // a limit is beyond a 64-bit number
+	Zero       bool // containers request 0 of a resource
+	Claims     bool // pods have resource claims
 	Elastic    bool // the job is elastic
 	Gated      bool // an annotation gates its admission
 	NoClass    bool // the job has no priority class
@@ -65,7 +68,7 @@ func CaseOf(in *inputs.Inputs, cfg *admission.Config, cq *kueue.ClusterQueue, w 
 // Anything returns what decisions in a cluster can use: jobs can be of any form.
 func Anything(in *inputs.Inputs, cfg *admission.Config) Case {
 	c := Case{Ranges: len(in.LimitRanges) > 0, PodSets: true, Groups: true, Slices: true, Affinity: true, Selector: true, PodLevel: true,
-		LimitsOnly: true, Huge: true, Elastic: true, Gated: true, NoClass: true}
+		LimitsOnly: true, Huge: true, Zero: true, Claims: true, Elastic: true, Gated: true, NoClass: true}
 	c.configuration(cfg)
 	for _, cq := range in.ClusterQueues {
 		c.queue(in, cq)
@@ -75,6 +78,7 @@ func Anything(in *inputs.Inputs, cfg *admission.Config) Case {
 
 func (c *Case) configuration(cfg *admission.Config) {
 	c.Fair = cfg.FairSharing
+	c.Blocks = cfg.BlockAdmission
 	c.Converts = len(cfg.Transformations) > 0 || len(cfg.ExcludeResourcePrefixes) > 0
 }
 
@@ -127,15 +131,19 @@ func (c *Case) workload(w *kueue.Workload) {
 		c.Selector = c.Selector || len(pod.NodeSelector) > 0
 		c.Affinity = c.Affinity || pod.Affinity != nil && pod.Affinity.NodeAffinity != nil
 		c.PodLevel = c.PodLevel || pod.Resources != nil
+		c.Claims = c.Claims || len(pod.ResourceClaims) > 0
 		for _, list := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
 			for j := range list {
-				c.limits(&list[j].Resources)
+				c.resources(&list[j].Resources)
 			}
 		}
 	}
 }
 
-func (c *Case) limits(r *corev1.ResourceRequirements) {
+func (c *Case) resources(r *corev1.ResourceRequirements) {
+	for _, request := range r.Requests {
+		c.Zero = c.Zero || request.IsZero()
+	}
 	for name, limit := range r.Limits {
 		if _, requested := r.Requests[name]; !requested {
 			c.LimitsOnly = true

@@ -62,7 +62,10 @@ func TestBetween(t *testing.T) {
 		{"v0.19.2", "v0.19.2", "", "StickyHead"},
 		{"v0.19.3", "v0.19.2", "LimitRangeLimits StickyHead RejectedChecks", "FlavorScan PodsQuota"},
 		{"v0.19.7-eksbuild.1", "v0.19.2", "PodsQuota UseOrder", "DefaultPriority"},
-		{"v0.18.5", "v0.19.2", "AdmissionGates", "FlavorScan SelectorLabels StickyHead"},
+		{"v0.19.1", "v0.19.2", "ReplacementDomains MovedPlacement", "LeaderCapacity RetainedInputs VariantOrder StickyHead"},
+		{"v0.19.0", "v0.19.2", "LeaderCapacity RetainedInputs VariantOrder ChangedFlavors", "AdmissionGates OverlappingTargets"},
+		{"v0.20.0", "v0.19.2", "OverlappingTargets StickyHead", "LeaderCapacity RetainedInputs"},
+		{"v0.18.5", "v0.19.2", "AdmissionGates VariantOrder ReplacementDomains", "FlavorScan SelectorLabels StickyHead LeaderCapacity"},
 		{"v0.18.4", "v0.19.2", "FlavorScan", "SelectorLabels EqualDomains"},
 		{"v0.17.6", "v0.19.2", "EqualWorkloads EqualDomains FlavorScan", "SelectorLabels CombinedPodSets"},
 		{"v0.14.0", "v0.19.2", "HeadAfterPreemption FailedPreemption", "ShareRounding"},
@@ -121,6 +124,7 @@ func TestCaseOf(t *testing.T) {
 			f.cq.Spec.AdmissionScope = &kueue.AdmissionScope{AdmissionMode: kueue.UsageBasedAdmissionFairSharing}
 		},
 		"Converts": func(f *world) { f.cfg.Transformations = []config.ResourceTransformation{{Input: "x"}} },
+		"Blocks":   func(f *world) { f.cfg.BlockAdmission = true },
 		"Cohort":   func(f *world) { f.cq.Spec.CohortName = "c" },
 		"Nested": func(f *world) {
 			f.cq.Spec.CohortName = "c"
@@ -157,6 +161,10 @@ func TestCaseOf(t *testing.T) {
 		"Affinity": func(f *world) { pod(f).Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}} },
 		"Selector": func(f *world) { pod(f).NodeSelector = map[string]string{"a": "b"} },
 		"PodLevel": func(f *world) { pod(f).Resources = &corev1.ResourceRequirements{} },
+		"Claims":   func(f *world) { pod(f).ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} },
+		"Zero": func(f *world) {
+			pod(f).Containers[0].Resources.Requests = corev1.ResourceList{"gpu": resource.MustParse("0")}
+		},
 		"LimitsOnly": func(f *world) {
 			pod(f).Containers[0].Resources.Limits = corev1.ResourceList{"gpu": resource.MustParse("1")}
 		},
