@@ -34,7 +34,8 @@ an sbatch script of Slurm. Flags override the definition. A manifest or folder
 can have several jobs, which are submitted in their order.
 
 --dry-run creates nothing. It reports whether the job would start now, wait or
-never run, and why (exit code 0, 8 or 3). The answer follows Kueue's own rules.
+never run, and why (exit code 0, 8 or 3; 1 if it cannot decide). The answer
+follows Kueue's own rules.
 
 Without --dry-run, the command reports this in one line on stderr. On a
 terminal, it prompts before it preempts jobs, and before it submits a job that

@@ -40,7 +40,7 @@ const (
 	Waits Outcome = "Waits"
 	// Never means that it cannot run with the current queues, quotas, flavors and nodes.
 	Never Outcome = "Never"
-	// Unknown means that something that affects the decision could not be read.
+	// Unknown means that something that affects the decision could not be read, or is not modelled.
 	Unknown Outcome = "Unknown"
 )
 
