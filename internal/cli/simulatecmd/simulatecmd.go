@@ -81,10 +81,10 @@ An amount applies to the team's accelerators. To name a resource and flavor,
 use TEAM.quota/RESOURCE@FLAVOR=AMOUNT. --set cluster.fair-sharing=on|off
 applies to the whole cluster.
 
-The exit code is 0 if the cluster settles, 3 if the policy never converges
-(the output then shows the loop), and 1 if the state of a job is unknown:
-it depends on a feature of Kueue that the simulation does not follow, or on what
-you have no permission to read.`,
+The exit code is 0 if the policy converges, 3 if it never does (the output then
+shows the loop), and 1 if the state of a job is unknown: it depends on a feature
+of Kueue that the simulation does not follow, or on what you have no permission
+to read.`,
 		Example: `  hyperpod simulate --set researchers.borrow-limit=0 --add-job train.yaml
   hyperpod simulate --remove-team interns --remove-nodes ml.p5.48xlarge=2
   hyperpod simulate --priority smpv2-llama2=inference --snapshot cluster.json.gz

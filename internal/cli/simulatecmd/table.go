@@ -89,11 +89,11 @@ func summary(r *simulate.Report) []string {
 	}
 	switch {
 	case r.Settled:
-		out = append(out, what+"; settles"+words.AfterCycles(r.CyclesRun))
+		out = append(out, what+"; the policy converges"+words.AfterCycles(r.CyclesRun))
 	case r.Loop != nil:
 		out = append(out, loopText(r)...)
 	default:
-		out = append(out, fmt.Sprintf("%s; not settled after %s", what, words.Count(r.CyclesRun, "cycle", "cycles")))
+		out = append(out, fmt.Sprintf("%s; the policy has not converged after %s", what, words.Count(r.CyclesRun, "cycle", "cycles")))
 	}
 	if r.Tie {
 		out = append(out, "tie: Kueue picks one of several equal outcomes; this is one of them")
@@ -266,7 +266,7 @@ func why(s *simulate.JobState, resource string) string {
 		switch {
 		case x.Resource != resource:
 		case x.Most != "":
-			return fmt.Sprintf("%s %s is the most the team can hold", x.Most, words.Short(resource))
+			return fmt.Sprintf("the team's limit is %s %s", x.Most, words.Short(resource))
 		default:
 			return fmt.Sprintf("%s more %s needed", x.Missing, words.Short(resource))
 		}

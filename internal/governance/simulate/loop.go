@@ -23,9 +23,9 @@ type LoopStep struct {
 	Job    string // "namespace/job": who acts
 	// Workload ("namespace/name") is Job's.
 	Workload string
-	// Target is the job that it preempts. The JSON key stays from an older version.
-	Target         string `json:"Victim"`
-	TargetWorkload string `json:"VictimWorkload"`
+	// Target is the job that it preempts, TargetWorkload its workload ("namespace/name").
+	Target         string
+	TargetWorkload string
 	// Reason is Kueue's: InClusterQueue, InCohortReclamation, InCohortFairSharing,
 	// InCohortReclaimWhileBorrowing.
 	Reason string

@@ -94,7 +94,7 @@ func note(n *simulate.Note) string {
 	case simulate.TiesUnknown:
 		return "fair sharing can have several equal outcomes; this is one of them (a large cluster is simulated once)"
 	case simulate.Unsettled:
-		return "the cluster never settles, even without the changes"
+		return "the policy never converges, even without the changes"
 	case simulate.WeightsIgnored:
 		return "weights have no effect: fair sharing is off (--set cluster.fair-sharing=on)"
 	case simulate.BorrowPreemptionIgnored:
