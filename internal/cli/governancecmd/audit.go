@@ -114,24 +114,21 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 	return output.Outcome(err, factory.Failures(s.Missing))
 }
 
-// mostFindings is the number of findings that have a row; JSON has all.
+// mostFindings is about how many findings a table has; JSON has all.
 const mostFindings = 40
 
 func auditTable(d audit.Document) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "FINDING", Keep: true}, {Title: "MESSAGE", Wrap: true}}}
-	shown := d.Findings
-	if len(shown) > mostFindings+1 {
-		shown = shown[:mostFindings]
-	}
-	for _, f := range shown {
-		t.Rows = append(t.Rows, output.T(string(f.Code), f.Message))
+	rows, left := audittext.Rows(d.Findings, mostFindings)
+	for _, r := range rows {
+		t.Rows = append(t.Rows, output.T(string(r.Code), r.Message))
 	}
 	t.Empty = "nothing to report: " + audittext.Summary(d.Findings)
 	if len(t.Rows) > 0 {
 		t.Notes = append(t.Notes, audittext.Summary(d.Findings))
 	}
-	if more := len(d.Findings) - len(shown); more > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("and %d more findings (-o json)", more))
+	if left != "" {
+		t.Notes = append(t.Notes, "and "+left+" (-o json)")
 	}
 	return t
 }

@@ -23,12 +23,15 @@ const (
 
 func (o *Options) checkManifest() error {
 	if _, err := resource.ParseQuantity(o.storage()); err != nil {
-		return factory.Invalid("storage", o.Storage, "must be a quantity, for example 1Gi")
+		return factory.Invalid("storage", o.Storage, "must be a quantity, for example "+defaultStorage)
 	}
 	return nil
 }
 
-func (o *Options) storage() string { return cmp.Or(o.Storage, "1Gi") }
+// defaultStorage is the size of the volume in which the Deployment keeps the history.
+const defaultStorage = "1Gi"
+
+func (o *Options) storage() string { return cmp.Or(o.Storage, defaultStorage) }
 
 // manifest returns the objects of a recorder in the cluster. Only one Pod may write the volume, so a new one waits
 // until the old one has ended.

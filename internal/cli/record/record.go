@@ -69,7 +69,7 @@ permissions that it needs and a volume.`,
 	historystore.AddProjectLabel(fs, &o.ProjectLabel, "label of jobs that names their project")
 	fs.BoolVar(&o.Manifest, "manifest", false, "print a Deployment that records in the cluster")
 	fs.StringVar(&o.Image, "image", "", "container image of the Deployment, with hyperpod as its entry point")
-	fs.StringVar(&o.Storage, "storage", "", "size of the Deployment's volume (default 1Gi)")
+	fs.StringVar(&o.Storage, "storage", "", "size of the Deployment's volume (default "+defaultStorage+")")
 	return cmd
 }
 

@@ -57,7 +57,8 @@ const (
 	FlavorMissing  Setting = "resourceGroups" // the waiting team has no such flavor
 	StopPolicy     Setting = "stopPolicy"     // the waiting team is stopped
 	JobSize        Setting = "jobSize"        // the job needs more than is idle
-	NodeSelector   Setting = "nodeSelector"   // the job's pods do not use the flavor
+	NodeSelector   Setting = "nodeSelector"   // the jobs select nodes of other flavors
+	NotQuota       Setting = "notQuota"       // there is enough quota: nodes, a topology or the order of the queue keep the job
 )
 
 // Holder is a team that holds what another one waits for.
@@ -76,7 +77,7 @@ type Finding struct {
 	Amount   float64  `json:",omitempty"`
 	Limit    *float64 `json:",omitempty"`
 	Jobs     int      `json:",omitempty"` // how many
-	Job      string   `json:",omitempty"` // "namespace/name": the one that waits longest
+	Job      string   `json:",omitempty"` // "namespace/name": the one that waits longest, of Team or, if quota is idle, of For
 	Seconds  float64  `json:",omitempty"` // how long it has been waiting
 	// Holders are the teams that borrow most of what the team waits for; HoldersTotal counts all that borrow it.
 	Holders      []Holder `json:",omitempty"`
@@ -104,7 +105,14 @@ type Document struct {
 
 // Find audits a cluster: r is quota.Build of s, items are all that queue.Build lists.
 func Find(s *state.State, r *quota.Report, items []queue.Item) []Finding {
-	a := &auditor{s: s, r: r, queues: map[string]*state.ClusterQueue{}, parents: map[string]string{}}
+	a := &auditor{s: s, r: r, queues: map[string]*state.ClusterQueue{}, parents: map[string]string{}, labels: map[string]map[string]string{}, podSets: map[queue.Key][]state.PodSet{}}
+	for _, f := range s.Flavors {
+		a.labels[f.Name] = f.NodeLabels
+	}
+	for i := range s.Workloads {
+		w := &s.Workloads[i]
+		a.podSets[queue.Key{Namespace: w.Namespace, Workload: w.Name}] = w.PodSets
+	}
 	for _, c := range s.Cohorts {
 		a.parents[c.Name] = c.Parent
 	}
@@ -125,6 +133,9 @@ type auditor struct {
 	queues map[string]*state.ClusterQueue
 	// parents are the parents of cohorts.
 	parents map[string]string
+	// labels are the node labels of flavors, podSets those of workloads.
+	labels  map[string]map[string]string
+	podSets map[queue.Key][]state.PodSet
 	found   []Finding
 }
 
@@ -136,6 +147,7 @@ type wait struct {
 	smallest int64 // the smallest job
 	jobs     int
 	oldest   queue.Item
+	podSets  []state.PodSet // of all its jobs that wait
 }
 
 // waiting finds the teams that wait, those that hold what they wait for, and what is
@@ -171,6 +183,7 @@ func (a *auditor) waiting(items []queue.Item) {
 		}
 		w := waits[i]
 		w.amount, w.jobs, w.smallest = w.amount+n, w.jobs+1, min(w.smallest, n)
+		w.podSets = append(w.podSets, a.podSets[it.Key]...)
 		if it.Since.Before(w.oldest.Since) {
 			w.oldest = it
 		}
@@ -230,8 +243,8 @@ func (a *auditor) team(clusterQueue string) *quota.Team {
 	return nil
 }
 
-// A team that waits names this many teams with idle quota, and this many that borrow, the largest amounts first. With all
-// of them, the findings of a cluster would grow with the square of its teams.
+// A team that waits names this many teams with idle quota, those of its cohort first, and this many that borrow, the largest
+// amounts first. With all of them, the findings of a cluster would grow with the square of its teams.
 const (
 	mostIdle    = 3
 	mostHolders = 10
@@ -268,12 +281,34 @@ func (a *auditor) starved(w *wait) {
 	f.HoldersTotal = len(f.Holders)
 	f.Holders = f.Holders[:min(len(f.Holders), mostHolders)]
 	a.found = append(a.found, f)
-	slices.SortStableFunc(idle, func(x, y spare) int { return cmp.Compare(y.free, x.free) })
+	apart := func(s spare) int {
+		switch {
+		case !a.selects(w, s.row.Flavor):
+			return 2
+		case !a.sameCohort(w.team, s.team):
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(idle, func(x, y spare) int { return cmp.Or(apart(x)-apart(y), cmp.Compare(y.free, x.free)) })
 	for _, s := range idle[:min(len(idle), mostIdle)] {
 		setting, of := a.keeps(w, s.team, s.row, s.free)
 		a.found = append(a.found, Finding{Code: Idle, Team: s.team.Name, Resource: w.resource, Flavor: s.row.Flavor, Amount: quota.Number(w.resource, s.free),
-			For: w.team.Name, Setting: setting, SettingOf: of})
+			For: w.team.Name, Job: f.Job, Setting: setting, SettingOf: of})
 	}
+}
+
+// selects reports whether pods that wait can use the nodes of a flavor: their selectors agree with its labels.
+func (a *auditor) selects(w *wait, flavor string) bool {
+	agrees := func(ps state.PodSet) bool {
+		for key, value := range a.labels[flavor] {
+			if want, set := ps.NodeSelector[key]; set && want != value {
+				return false
+			}
+		}
+		return true
+	}
+	return len(w.podSets) == 0 || slices.ContainsFunc(w.podSets, agrees)
 }
 
 // unused returns the quota of a flavor that is idle. FREE does not count that of a team whose
@@ -316,6 +351,8 @@ func (a *auditor) keeps(w *wait, other *quota.Team, idle quota.FlavorRow, free i
 		return StopPolicy, w.team.Name
 	case i < 0:
 		return FlavorMissing, w.team.Name
+	case !a.selects(w, idle.Flavor):
+		return NodeSelector, w.team.Name
 	case !a.sameCohort(w.team, other):
 		if len(a.members(other.Cohort)) <= 1 {
 			return CohortName, other.Name
@@ -331,7 +368,7 @@ func (a *auditor) keeps(w *wait, other *quota.Team, idle quota.FlavorRow, free i
 		return LendingLimit, other.Name
 	}
 	if value(mine.Free)+value(mine.Borrowable) >= w.smallest {
-		return NodeSelector, w.team.Name
+		return NotQuota, w.team.Name
 	}
 	return JobSize, w.team.Name
 }

@@ -50,7 +50,8 @@ func TestIdle(t *testing.T) {
 		{"another cohort", []state.ClusterQueue{waits, team("a", "", 6, none, none)}, "6 of a: cohortName of a"},
 		{"a lender that lends little", []state.ClusterQueue{waits, team("a", "pool", 6, none, 2)}, "6 of a: lendingLimit of a"},
 		{"a borrower at its limit", []state.ClusterQueue{team("b", "pool", 4, 2, none), team("a", "pool", 6, none, none)}, "6 of a: borrowingLimit of b"},
-		{"jobs for other nodes", []state.ClusterQueue{waits, team("a", "pool", 6, none, none)}, "6 of a: nodeSelector of b"},
+		{"enough quota", []state.ClusterQueue{waits, team("a", "pool", 6, none, none)}, "6 of a: notQuota of b"},
+		{"teams of the cohort come first", []state.ClusterQueue{waits, team("x", "", 8, none, none), team("a", "pool", 3, none, none)}, "3 of a: jobSize of b; 8 of x: cohortName of x"},
 		{"a team that waits is stopped", []state.ClusterQueue{team("b", "pool", 4, none, none, stopped), team("a", "pool", 6, none, none)}, "6 of a: stopPolicy of b"},
 		{"a stopped team lends", []state.ClusterQueue{waits, team("a", "pool", 3, none, none, stopped)}, "3 of a: jobSize of b"},
 		{"a stopped team in another cohort", []state.ClusterQueue{waits, team("a", "", 6, none, none, stopped)}, "6 of a: cohortName of a"},
@@ -73,6 +74,25 @@ func TestIdle(t *testing.T) {
 				t.Errorf("%s, want %s", strings.Join(got, "; "), c.want)
 			}
 		})
+	}
+}
+
+// TestSelectors: quota of a flavor that no job of the team selects is named last, and so is the reason.
+func TestSelectors(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for selector, want := range map[string]string{"a": "4 of a: jobSize", "b": "4 of a: nodeSelector", "": "4 of a: jobSize"} {
+		s := &state.State{Taken: now, ClusterQueues: []state.ClusterQueue{team("waits", "pool", 0, -1, -1), team("a", "pool", 4, -1, -1)},
+			Flavors:   []state.ResourceFlavor{{Meta: state.Meta{Name: "f"}, NodeLabels: map[string]string{"type": "a"}}},
+			Workloads: []state.Workload{{Meta: state.Meta{Namespace: "ns", Name: "w"}, PodSets: []state.PodSet{{Name: "main"}}}}}
+		if selector != "" {
+			s.Workloads[0].PodSets[0].NodeSelector = map[string]string{"type": selector}
+		}
+		items := []queue.Item{{Key: queue.Key{Namespace: "ns", Workload: "w"}, Job: "job", ClusterQueue: "waits", Size: state.Amounts{gpu: 5}, Since: now.Add(-time.Hour)}}
+		for _, f := range Find(s, quota.FromUse(s, quota.Use{}), items) {
+			if got := fmt.Sprintf("%v of %s: %s", f.Amount, f.Team, f.Setting); f.Code == Idle && got != want {
+				t.Errorf("selector %q: %s, want %s", selector, got, want)
+			}
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func message(f audit.Finding) string {
 		}
 		return text
 	case audit.Idle:
-		return fmt.Sprintf("%s idle in team %s (%s) while team %s waits: %s", amount, f.Team, f.Flavor, f.For, keeps(f))
+		return idle([]audit.Finding{f})
 	case audit.Borrowing:
 		return fmt.Sprintf("team %s uses %s beyond its quota, lent by others", f.Team, amount)
 	case audit.Overcommitted:
@@ -63,6 +63,26 @@ func message(f audit.Finding) string {
 	return string(f.Code)
 }
 
+// idle words quota that is idle in teams for the same reason while another one waits.
+func idle(group []audit.Finding) string {
+	f, teams, sum := group[0], []string{}, 0.0
+	for _, g := range group {
+		teams, sum = append(teams, g.Team), sum+g.Amount
+	}
+	why := keeps(f)
+	if len(group) > 1 && f.SettingOf == f.Team {
+		why = "the lendingLimit of each is reached"
+	}
+	return fmt.Sprintf("%s idle in %s %s (%s) while team %s waits: %s", words.Amount(f.Resource, sum), words.Verb(len(teams), "team", "teams"),
+		words.Some(teams, len(teams)), f.Flavor, f.For, why)
+}
+
+// together reports whether idle quota of two teams has one reason.
+func together(f, g audit.Finding) bool {
+	return f.Code == audit.Idle && g.Code == audit.Idle && f.For == g.For && f.Resource == g.Resource && f.Flavor == g.Flavor && f.Setting == g.Setting &&
+		(f.SettingOf == g.SettingOf || f.Setting == audit.LendingLimit)
+}
+
 // keeps returns why idle quota is not used.
 func keeps(f audit.Finding) string {
 	switch f.Setting {
@@ -76,6 +96,8 @@ func keeps(f audit.Finding) string {
 		return fmt.Sprintf("team %s has no quota of this flavor", f.SettingOf)
 	case audit.NodeSelector:
 		return fmt.Sprintf("the jobs of %s select other nodes", f.SettingOf)
+	case audit.NotQuota:
+		return fmt.Sprintf("there is enough quota; %s waits for another reason (see explain-job)", f.Job)
 	case audit.StopPolicy:
 		return fmt.Sprintf("team %s is stopped", f.SettingOf)
 	}
