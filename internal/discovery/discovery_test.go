@@ -131,6 +131,8 @@ func TestNamespace(t *testing.T) {
 		}
 		return out
 	}
+	const queues = "/apis/kueue.x-k8s.io/v1beta2/localqueues"
+	queueIn := func(namespace string) string { return fmt.Sprintf(`{"metadata":{"name":"q","namespace":%q}}`, namespace) }
 	tests := []struct {
 		name     string
 		answers  map[string]any
@@ -162,9 +164,15 @@ func TestNamespace(t *testing.T) {
 		{name: "discovery, several", answers: map[string]any{"/api/v1/namespaces": two}, allowed: may(team, "hyperpod-ns-b"),
 			requests: 3, code: errs.Usage, says: []string{"no namespace given: you have access to 2 namespaces", "available:  hyperpod-ns-b, hyperpod-ns-ml", "--namespace NAME"}},
 		{name: "discovery, none allowed", answers: map[string]any{"/api/v1/namespaces": two},
-			requests: 3, code: errs.Failure, says: []string{"you have no permission to create pytorchjobs in a managed namespace", "administrator"}},
+			requests: 3, code: errs.Failure, says: []string{"you have no permission to create pytorchjobs in a team namespace", "administrator"}},
 		{name: "discovery, none managed", answers: map[string]any{"/api/v1/namespaces": items()},
-			requests: 1, code: errs.Failure, says: []string{"in a managed namespace", "--namespace NAME"}},
+			requests: 2, code: errs.Failure, says: []string{"the cluster has no team namespace", "--namespace NAME"}},
+		{name: "discovery, none managed, one with queues", answers: map[string]any{"/api/v1/namespaces": items(), "/apis/kueue.x-k8s.io": kueueGroup, queues: items(queueIn("research"), queueIn("research"), queueIn("other"))},
+			allowed: may("research"), want: "research discovery false ", requests: 5},
+		{name: "discovery, none managed, several with queues", answers: map[string]any{"/api/v1/namespaces": items(), "/apis/kueue.x-k8s.io": kueueGroup, queues: items(queueIn("research"), queueIn("other"))},
+			allowed: may("research", "other"), requests: 5, code: errs.Usage, says: []string{"available:  other, research"}},
+		{name: "discovery, none managed, queues hidden", answers: map[string]any{"/api/v1/namespaces": items(), "/apis/kueue.x-k8s.io": kueueGroup, queues: 403},
+			requests: 3, code: errs.Failure, says: []string{"the cluster has no team namespace"}},
 		{name: "discovery, forbidden", answers: map[string]any{"/api/v1/namespaces": 403},
 			requests: 1, code: errs.Denied, says: []string{"no namespace given: cannot list namespaces: permission denied", "--namespace NAME"}},
 		{name: "discovery, a review fails", answers: map[string]any{"/api/v1/namespaces": two, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": 500},

@@ -46,8 +46,8 @@ const (
 	FromDiscovery = "discovery"
 )
 
-// Namespace chooses the namespace: the flag's, else the context's, else the only
-// managed one where the user has the permission. Where namespaces cannot be listed it is
+// Namespace chooses the namespace: the flag's, else the context's, else the only team namespace where the user has the
+// permission: a managed one or, in a cluster without those, one with a LocalQueue. Where namespaces cannot be listed it is
 // that of the user's own service account, else the last one that worked. It checks that the first two exist, where the
 // user may read namespaces.
 func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (NamespaceChoice, error) {
@@ -57,7 +57,7 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 	if q.ContextNamespace != "" {
 		return named(ctx, c, q.ContextNamespace, FromContext, q)
 	}
-	found, err := accessible(ctx, c, q.Verb, q.Resource)
+	found, none, err := accessible(ctx, c, q.Verb, q.Resource)
 	if err != nil {
 		if own := kube.ServiceAccountNamespace(err); own != "" {
 			choice, err := named(ctx, c, own, FromDiscovery, q)
@@ -78,12 +78,16 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 	}
 	switch len(found) {
 	case 0:
-		return NamespaceChoice{}, errs.New("no namespace given",
-			fmt.Sprintf("you have no permission to %s %s in a managed namespace", q.Verb, q.Resource.Plural)).
+		why := fmt.Sprintf("you have no permission to %s %s in a team namespace", q.Verb, q.Resource.Plural)
+		if none {
+			return NamespaceChoice{}, errs.New("no namespace given", "the cluster has no team namespace: none is managed by task governance, or has a LocalQueue that you can read").
+				Suggest(suggest.Namespace("NAME"))
+		}
+		return NamespaceChoice{}, errs.New("no namespace given", why).
 			WithAdvice("ask a cluster administrator to add you to a team").Suggest(suggest.Namespace("NAME"))
 	case 1:
 		ns := found[0]
-		return NamespaceChoice{Name: ns.Name, Source: FromDiscovery, Managed: true, Team: ns.Team(),
+		return NamespaceChoice{Name: ns.Name, Source: FromDiscovery, Managed: ns.Managed(), Team: ns.Team(),
 			Notes: []Note{{Code: NamespaceFound, Name: ns.Name}}}, nil
 	}
 	names := make([]string, len(found))
@@ -142,10 +146,9 @@ func namespaceNames(ctx context.Context, c *kube.Client) []string {
 	return page.Items
 }
 
-// AccessibleNamespaces returns the managed namespaces where the user has permission
-// for a verb on a resource, sorted by name.
+// AccessibleNamespaces returns the team namespaces where the user has permission for a verb on a resource, sorted by name.
 func AccessibleNamespaces(ctx context.Context, c *kube.Client, verb string, r kinds.Resource) ([]string, error) {
-	found, err := accessible(ctx, c, verb, r)
+	found, _, err := accessible(ctx, c, verb, r)
 	names := make([]string, len(found))
 	for i, ns := range found {
 		names[i] = ns.Name
@@ -153,10 +156,30 @@ func AccessibleNamespaces(ctx context.Context, c *kube.Client, verb string, r ki
 	return names, err
 }
 
-func accessible(ctx context.Context, c *kube.Client, verb string, r kinds.Resource) ([]state.Namespace, error) {
+// teamNamespaces returns the namespaces that task governance manages. In a cluster without them, it returns those with a
+// LocalQueue, if the user can list LocalQueues.
+func teamNamespaces(ctx context.Context, c *kube.Client) ([]state.Namespace, error) {
 	all, err := state.ListNamespaces(ctx, c, kube.ListOptions{LabelSelector: kinds.ManagedQueueLabel + "=true"})
+	if err != nil || len(all) > 0 {
+		return all, err
+	}
+	queues, err := state.ListLocalQueues(ctx, c, "")
 	if err != nil {
-		return nil, err
+		return nil, nil // without permission, or without Kueue, no namespace is known to be a team's
+	}
+	for _, q := range queues {
+		if !slices.ContainsFunc(all, func(ns state.Namespace) bool { return ns.Name == q.Namespace }) {
+			all = append(all, state.Namespace{Meta: state.Meta{Name: q.Namespace}})
+		}
+	}
+	return all, nil
+}
+
+// accessible returns the team namespaces where the user has a permission; none reports that there is no team namespace.
+func accessible(ctx context.Context, c *kube.Client, verb string, r kinds.Resource) (found []state.Namespace, none bool, err error) {
+	all, err := teamNamespaces(ctx, c)
+	if err != nil {
+		return nil, false, err
 	}
 	allowed := make([]bool, len(all))
 	failed := make([]error, len(all))
@@ -165,15 +188,14 @@ func accessible(ctx context.Context, c *kube.Client, verb string, r kinds.Resour
 		wg.Go(func() { allowed[i], failed[i] = c.CanI(ctx, verb, r, ns.Name, "") })
 	}
 	wg.Wait()
-	var out []state.Namespace
 	for i, ns := range all {
 		if failed[i] != nil {
-			return nil, failed[i]
+			return nil, false, failed[i]
 		}
 		if allowed[i] {
-			out = append(out, ns)
+			found = append(found, ns)
 		}
 	}
-	slices.SortFunc(out, func(a, b state.Namespace) int { return strings.Compare(a.Name, b.Name) })
-	return out, nil
+	slices.SortFunc(found, func(a, b state.Namespace) int { return strings.Compare(a.Name, b.Name) })
+	return found, len(all) == 0, nil
 }
