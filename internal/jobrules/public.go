@@ -79,7 +79,7 @@ func hyperPodPyTorchJob() *structural.Schema {
 
 func workspace() *structural.Schema {
 	access := words("Public", "OwnerOnly")
-	return needs([]string{"spec"}, fields{"spec": needs([]string{"displayName"}, fields{
+	return needs([]string{"spec"}, fields{"spec": with(fields{ // displayName is required; the operator's webhook sets it to ""
 		"accessStrategy": needs(named(), nil),
 		"accessType":     access,
 		"ownershipType":  access,

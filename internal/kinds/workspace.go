@@ -15,8 +15,8 @@ var Workspace = Job{
 	Form: &Form{elsewhere: func(object map[string]any) bool { // its template has what it does not say
 		return lookup(object, path("spec.templateRef")) != nil && lookup(object, path("spec.resources")) == nil
 	}, images: true, parts: []formPart{{
-		Role: Role{Path: path("spec"), Name: "pod", PodSet: "main"}, container: "workspace", when: [][]string{path("spec.displayName"), path("spec.image"), path("spec.resources")},
-		also: [][]string{path("spec.desiredStatus")},
+		Role: Role{Path: path("spec"), Name: "pod", PodSet: "main"}, container: "workspace", when: [][]string{path("spec.displayName"), path("spec.image"), path("spec.resources"), path("spec.templateRef"), path("spec.desiredStatus"), path("spec.idleShutdown")},
+		also: [][]string{path("spec.desiredStatus"), path("spec.idleShutdown")},
 		none: func(object map[string]any) bool { return Text(object, "spec", "desiredStatus") == "Stopped" },
 		fields: []formField{field("metadata.labels", "metadata.labels"), field("metadata.annotations", "metadata.annotations"),
 			field("container.image", "spec.image"), field("container.command", "spec.containerConfig.command"), field("container.args", "spec.containerConfig.args"),

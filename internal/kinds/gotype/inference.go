@@ -96,7 +96,8 @@ type (
 		Status any `json:"status"`
 	}
 
-	// servingSpec are the fields of both kinds.
+	// servingSpec are the fields of both kinds. HyperPod's pages about model deployment describe modelCacheConfig, which is
+	// newer than the CRDs.
 	servingSpec struct {
 		AutoScalingSpec        any    `json:"autoScalingSpec"`
 		DataCapture            any    `json:"dataCapture"`
@@ -106,7 +107,11 @@ type (
 		LoadBalancer           any    `json:"loadBalancer"`
 		MaxDeployTimeInSeconds *int32 `json:"maxDeployTimeInSeconds"`
 		Metrics                any    `json:"metrics"`
-		Replicas               *int32 `json:"replicas"`
-		TLSConfig              any    `json:"tlsConfig"`
+		ModelCacheConfig       *struct {
+			ImageCache   any `json:"imageCache"`
+			WeightsCache any `json:"weightsCache"`
+		} `json:"modelCacheConfig"`
+		Replicas  *int32 `json:"replicas"`
+		TLSConfig any    `json:"tlsConfig"`
 	}
 )
