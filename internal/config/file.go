@@ -50,11 +50,14 @@ func readFile(path string) (*file, error) {
 	return f, nil
 }
 
+// lineBreaks end a line, and so a comment, in YAML.
+const lineBreaks = "\r\n\u0085\u2028\u2029"
+
 func commentsOf(data string) string {
 	var b strings.Builder
-	for line := range strings.Lines(data) {
+	for line := range strings.FieldsFuncSeq(data, func(r rune) bool { return strings.ContainsRune(lineBreaks, r) }) {
 		if strings.HasPrefix(line, "#") {
-			b.WriteString(strings.TrimRight(line, "\r\n") + "\n")
+			b.WriteString(line + "\n")
 		}
 	}
 	return b.String()
