@@ -100,6 +100,8 @@ type Job struct {
 	// Made is what the operator calls and labels its pods, beside PodLabel; nil for
 	// JOB-ROLE-NUMBER and no labels.
 	Made func(Planned) (name string, labels map[string]string)
+	// Volumes are the names of volumes that the operator adds to the pods, so that containers can mount them.
+	Volumes []string
 	// PodMaker reports whether the operator creates an object for a job that in turn creates pods, by the object's kind
 	// and name, and for which role, "" for several. Events about pods that were refused are about that object. nil for
 	// kinds whose operator creates the pods itself.

@@ -11,6 +11,8 @@ var MPIJob = mpiJob()
 func mpiJob() Job {
 	j := kubeflow("MPIJob", "mpijobs", "mpiReplicaSpecs", "")
 	j.Version, j.Operator = "v2beta1", "MPI operator"
+	// The MPI operator (pkg/controller, v2beta1) and the training operator (pkg/controller.v1/mpi, v1).
+	j.Volumes = []string{"mpi-job-config", "ssh-auth", "mpi-job-kubectl"}
 	j.launch = &Launch{Program: "mpirun", Meets: ByHostFile, Tasks: path("spec.slotsPerWorker"), Restart: Restart{Where: OfRole, Allowed: []string{"OnFailure", "Never"}}}
 	j.Numbers = Numbers{Place: func(labels map[string]string, _ map[string]int64) (string, int) {
 		role := labels[jobRoleLabel]

@@ -194,7 +194,10 @@ func TestEveryFaultAtOnce(t *testing.T) {
 7:7: invalid replicas 0 of Master: must be 1
 10:47: spec.pytorchReplicaSpecs.Master.template.spec.containers[0].image is the number 5: must be text (put it in quotes)
 `},
-		"another kind with a word more":                         {"apiVersion: v1\nkind: PodTemplate\nmetadata: {name: t}\ntemplate: {spec: {containers: [{name: c, image: i}]}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n", ""},
+		"another kind with a word more": {"apiVersion: v1\nkind: PodTemplate\nmetadata: {name: t}\ntemplate: {spec: {containers: [{name: c, image: i}]}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n", ""},
+		"volumes that the operator adds": {"apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata: {name: m}\nspec:\n  mpiReplicaSpecs:\n    Launcher: {template: {spec: {initContainers: [{name: w, image: i, volumeMounts: [{name: mpi-job-config, mountPath: /etc/mpi}, {name: ssh-auth, mountPath: /root/.ssh}, {name: mine, mountPath: /a}]}], containers: [{name: c, image: i}]}}}\n", `
+6:173: spec.mpiReplicaSpecs.Launcher.template.spec.initContainers[0].volumeMounts[2].name is "mine": the pod has no volume of this name
+`},
 		"a Workspace without an image has that of its operator": {"apiVersion: workspace.jupyter.org/v1alpha1\nkind: Workspace\nmetadata: {name: w}\nspec: {displayName: d}\n", ""},
 		"a probe without a handler": {"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i, livenessProbe: {periodSeconds: 3}}]}\n", `
 4:41: spec.containers[0].livenessProbe has no handler, such as exec or httpGet

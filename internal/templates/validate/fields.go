@@ -18,10 +18,14 @@ import (
 // checkFields validates the fields of a pod by the rules of the API server. A pod that the job's operator makes of fields of
 // its own has no fields of a pod in the manifest.
 func (f *Faults) checkFields(o map[string]any, at string, pod map[string]any, inherits bool) {
-	if j, isJob := jobobject.Of(o); isJob && j.Kind.Form != nil {
-		return
+	volumes := podrules.ClaimVolumes(o)
+	if j, isJob := jobobject.Of(o); isJob {
+		if j.Kind.Form != nil {
+			return
+		}
+		volumes = slices.Concat(volumes, j.Kind.Volumes)
 	}
-	options := podrules.Options{Volumes: podrules.ClaimVolumes(o), Open: manifest.Unfilled, Partial: inherits}
+	options := podrules.Options{Volumes: volumes, Open: manifest.Unfilled, Partial: inherits}
 	for _, fault := range podrules.Check(pod, options) {
 		if !compares(fault) && fault.Path[len(fault.Path)-1] != "nodeSelector" { // checkResources and checkPod have the words for them
 			f.refuse(at, fault)
