@@ -172,11 +172,11 @@ func TestAgainstKueue(t *testing.T) {
 	}
 }
 
-// TestDiffered repeats inputs on which the engine was once wrong, beyond the inputs of CI: two evictions of one workload in a
-// cycle, a gate that opens for a variant that was just activated, and variants with devices that start again, or are tried
-// again, after a migration.
+// TestDiffered repeats inputs on which the two sides once differed, beyond the inputs of CI: two evictions of one workload in a
+// cycle, a gate that opens for a variant that was just activated, variants with devices that start again, or are tried
+// again, after a migration, and what the old slice of an elastic job counts as past use when its new slice is admitted.
 func TestDiffered(t *testing.T) {
-	for _, seed := range []int{3543, 9353, 13241, 50003273, 70020773} {
+	for _, seed := range []int{3543, 9353, 13241, 50003273, 70020773, 91017453, 91069653} {
 		in := newInput(seed, false)
 		if _, diff := verify(record(in, newEngine(in), newEffects()), *repeat, func() side { return newReal(in) }); diff != "" {
 			t.Errorf("seed %d (%s): %s", seed, in, diff)

@@ -20,14 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
-	queueafs "sigs.k8s.io/kueue/pkg/cache/queue/afs"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/controller/core"
 	"sigs.k8s.io/kueue/pkg/dra"
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
-	utilqueue "sigs.k8s.io/kueue/pkg/util/queue"
 	"sigs.k8s.io/kueue/pkg/util/routine"
 	"sigs.k8s.io/kueue/pkg/util/wait"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -195,7 +193,7 @@ func (r *real) step() (bool, map[client.ObjectKey]string) {
 	}
 	patched := r.conflicts(r.api.patched)
 	r.api.patched = nil
-	slices.SortStableFunc(patched, func(a, b change) int { return cmp.Compare(workload.Key(a.now), workload.Key(b.now)) })
+	patched = ordered(patched)
 	for _, evictions := range []bool{false, true} {
 		for i, p := range patched {
 			again := i+1 < len(patched) && workload.Key(patched[i+1].now) == workload.Key(p.now) && leaves(patched[i+1].now)
@@ -207,6 +205,25 @@ func (r *real) step() (bool, map[client.ObjectKey]string) {
 	r.settle()
 	r.requeue(r.ctx)
 	return true, borrowed
+}
+
+// ordered sorts the changes of a cycle by their workloads. An old slice ends after its new slice got its quota, as
+// the scheduler writes it: the use that counts then is that of both.
+func ordered(patched []change) []change {
+	by := map[workload.Reference]workload.Reference{}
+	for _, p := range patched {
+		if key, ok := oldSlice(p.now); ok && workload.HasQuotaReservation(p.now) && !workload.HasQuotaReservation(p.old) {
+			by[workload.NewReference(key.Namespace, key.Name)] = workload.Key(p.now)
+		}
+	}
+	place := func(c change) string {
+		key := workload.Key(c.now)
+		if next := by[key]; next != "" && workloadfinish.IsFinished(c.now) {
+			return string(next) + " replaced"
+		}
+		return string(key)
+	}
+	return slices.SortedStableFunc(slices.Values(patched), func(a, b change) int { return cmp.Compare(place(a), place(b)) })
 }
 
 // waiting reports that some workload is in an active queue.
@@ -263,6 +280,7 @@ func (r *real) react(p change) {
 		r.tell(p)
 	case workloadfinish.IsFinished(p.now):
 		r.queues.DeleteWorkload(r.log, key)
+		r.forgetUse(p.now)
 		r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, key, func() { _ = r.cache.DeleteWorkload(r.log, key) })
 	case workload.HasQuotaReservation(p.now) && workloadevict.IsEvicted(p.now):
 		// The job controller stops the job and drops the reservation (step 6 of
@@ -403,9 +421,7 @@ func (r *real) finish(key client.ObjectKey) {
 		return
 	}
 	delete(r.api.workloads, key)
-	if r.byUse != nil {
-		r.queues.AfsUsageLedger.SubPenalty(utilqueue.KeyFromWorkload(w), queueafs.WorkloadReference(ref))
-	}
+	r.forgetUse(w)
 	r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, ref, func() { must(r.cache.DeleteWorkload(r.log, ref)) })
 	r.queues.DeleteAndForgetWorkload(r.log, ref)
 	r.requeue(r.ctx)

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/controller/core"
 	"sigs.k8s.io/kueue/pkg/util/expectations"
 	utilqueue "sigs.k8s.io/kueue/pkg/util/queue"
+	"sigs.k8s.io/kueue/pkg/workload"
 )
 
 // Admission fair sharing: Kueue's own controllers of workloads and LocalQueues keep the ledger of past use.
@@ -62,6 +63,13 @@ func (r *real) settleUse(w *kueue.Workload) {
 	if r.byUse != nil && r.cache.ClusterQueueUsesAdmissionFairSharing(w.Status.Admission.ClusterQueue) {
 		settleUse(r.byUse.workloads, r.log, w)
 		r.rebuild(w)
+	}
+}
+
+// forgetUse drops the penalty of a workload that is deleted or finished.
+func (r *real) forgetUse(w *kueue.Workload) {
+	if r.byUse != nil {
+		r.queues.AfsUsageLedger.SubPenalty(utilqueue.KeyFromWorkload(w), queueafs.WorkloadReference(workload.Key(w)))
 	}
 }
 
