@@ -121,6 +121,21 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 // or, with all, about every workload that is known: anything may have become
 // admissible or blocked.
 func (e *Engine) loadWorkloads(ctx context.Context, list []client.Object, all bool) (errs []error) {
+	errs = e.applyWorkloads(ctx, list, all)
+	err := embedded.Guard("variants of workloads", func() error { // it may fill the queues, which need hashes
+		if e.follow(ctx) {
+			e.touch()
+		}
+		return nil
+	})
+	if err != nil {
+		errs = append(errs, err)
+	}
+	return errs
+}
+
+// applyWorkloads is loadWorkloads without what follows for the variants of workloads.
+func (e *Engine) applyWorkloads(ctx context.Context, list []client.Object, all bool) (errs []error) {
 	defer embedded.WithoutHashes()()
 	var changed []workload.Reference
 	for _, o := range list {
@@ -148,15 +163,6 @@ func (e *Engine) loadWorkloads(ctx context.Context, list []client.Object, all bo
 		if err := embedded.Guard("workload "+string(key), func() error { e.reconcile(ctx, key); return nil }); err != nil {
 			errs = append(errs, err)
 		}
-	}
-	err := embedded.Guard("variants of workloads", func() error {
-		if e.follow(ctx) {
-			e.touch()
-		}
-		return nil
-	})
-	if err != nil {
-		errs = append(errs, err)
 	}
 	return errs
 }

@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -8,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/constants"
+	"sigs.k8s.io/kueue/pkg/workload"
 )
 
 // variant is one of a workload for a flavor.
@@ -71,5 +74,41 @@ func TestVariants(t *testing.T) {
 				t.Errorf("%s, want %s", got, c.events)
 			}
 		})
+	}
+}
+
+// TestVariantsArriveHashed: variants of a job that arrives while a gate of another job is about to open have hashes in their
+// queue, so that Kueue puts them aside with an equivalent one.
+func TestVariantsArriveHashed(t *testing.T) {
+	f := flavored(newFixture(), "spare").team("a", "", "8", offers("spare"), policy(kueue.ConcurrentAdmissionTryPreferredFlavors, ""),
+		preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyNever))
+	for _, flavor := range []string{"a100", "spare"} {
+		w := f.job("a", "low-"+flavor, 8, prio(-1), variant(flavor))
+		running(w)
+		w.Status.Admission.PodSetAssignments[0].Flavors[gpu] = kueue.ResourceFlavorReference(flavor)
+		f.add(w)
+	}
+	f.add(f.job("a", "first-x", 8))
+	e := f.engine(t, Config{Gates: concurrentOn})
+	if _, err := e.Run(context.Background(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if len(e.store.gated) != 1 {
+		t.Fatalf("%d gates are about to open", len(e.store.gated))
+	}
+	if err := e.Load(context.Background(), f.job("a", "earlier-x", 8)); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, i := range e.queues.PendingWorkloadsInfo("a") {
+		if strings.HasPrefix(i.Obj.Name, "earlier-variant") {
+			seen++
+			if i.SchedulingHash == workload.SchedulingHashUnknown {
+				t.Errorf("%s has no hash", i.Obj.Name)
+			}
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d variants wait", seen)
 	}
 }
