@@ -240,9 +240,15 @@ type round struct {
 	waitsFor []string
 }
 
-// take books what an entry gets, or keeps others from.
+// take books what an entry gets, or keeps others from. The latter is less than nothing in a queue that has more than its
+// borrowing limit. It then depends on the order of bookings what Kueue finds free, so that what fits is asked as Kueue does.
 func (r *round) take(en *entry, usage workload.Usage) {
 	en.cq.AddUsage(usage)
+	for _, amount := range usage.Quota {
+		if amount.CmpInt64(0) < 0 {
+			r.freed = nil
+		}
+	}
 	if r.freed != nil {
 		r.freed.ClusterQueue(en.cq.Name).AddUsage(usage)
 	}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"math"
 	"strings"
 	"testing"
@@ -116,5 +117,22 @@ func TestMalformedTopology(t *testing.T) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 		})
+	}
+}
+
+// TestBeyondBorrowingLimit: a queue that has more than its borrowing limit reserves less than nothing, so that in Kueue a
+// preemption in it frees less.
+func TestBeyondBorrowingLimit(t *testing.T) {
+	f := newFixture().team("idle", "all", "11").team("a", "all", "9", preempts(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyAny)).
+		team("over", "all", "4", borrowingLimit("3")).team("c", "all", "4")
+	f.add(f.job("over", "big", 16, running, prio(-1)), f.job("c", "runs", 8, running, prio(5)),
+		f.job("a", "reclaims", 9), f.job("over", "small", 3), f.job("c", "more", 4))
+	e := f.engine(t, Config{})
+	tl, err := e.Run(context.Background(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := short(tl); got != "1 Preempting a/reclaims; 1 Pending over/small; 1 Skipped c/more; 1 Preempted over/big by a/reclaims" {
+		t.Error(got)
 	}
 }
