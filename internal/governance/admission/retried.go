@@ -24,7 +24,7 @@ import (
 
 // Retried are the pending workloads that Kueue tries again after a change of a cluster's objects, although it has put them aside.
 // Kueue moves the workloads of a whole tree of cohorts when one of its ClusterQueues, cohorts or flavors changes, or one of
-// its workloads ends. A new workload, a deleted ClusterQueue and a deleted cohort move no others. The zero value is none of them.
+// its workloads ends or is deactivated, also one that waits. A new workload, a deleted ClusterQueue and a deleted cohort move no others. The zero value is none of them.
 type Retried struct {
 	all         bool
 	roots       sets.Set[string] // of trees, see forest.rootOf
@@ -136,21 +136,31 @@ func (r *Retried) workload(old, now forest, was client.Object, w *kueue.Workload
 	// A workload's priority follows its WorkloadPriorityClass. A simulation may give a number and no class.
 	moved := priority.EffectivePriority(log, o) != priority.EffectivePriority(log, w)
 	held, holds := o.Status.Admission, w.Status.Admission
-	if held != nil && (holds == nil || !equality.Semantic.DeepEqual(held, holds) || moved ||
-		!equality.Semantic.DeepEqual(o.Status.ReclaimablePods, w.Status.ReclaimablePods) || workload.IsActive(o) && !workload.IsActive(w) ||
-		!workloadfinish.IsFinished(o) && workloadfinish.IsFinished(w)) {
+	ends := workload.IsActive(o) && !workload.IsActive(w) || !workloadfinish.IsFinished(o) && workloadfinish.IsFinished(w)
+	switch {
+	case held == nil && ends:
+		r.unqueued(old, now, o)
+	case held != nil && (ends || holds == nil || !equality.Semantic.DeepEqual(held, holds) || moved ||
+		!equality.Semantic.DeepEqual(o.Status.ReclaimablePods, w.Status.ReclaimablePods)):
 		r.tree(old, now, string(held.ClusterQueue))
+	}
+}
+
+// unqueued notes a waiting workload that leaves its queue for good. Kueue moves nothing if it never queued it.
+func (r *Retried) unqueued(old, now forest, w *kueue.Workload) {
+	if lq := old.localQueues[queueKey(w)]; lq != nil && (workload.IsAdmissible(w) || workloadevict.IsEvicted(w)) {
+		r.tree(old, now, string(lq.Spec.ClusterQueue))
 	}
 }
 
 // deleted notes what follows from an object that was deleted.
 func (r *Retried) deleted(old, now forest, was client.Object) {
 	switch o := was.(type) {
-	case *kueue.Workload: // Delete in workload_controller.go: unless Kueue never queued it
+	case *kueue.Workload: // Delete in workload_controller.go
 		if a := o.Status.Admission; a != nil {
 			r.tree(old, now, string(a.ClusterQueue))
-		} else if lq := old.localQueues[queueKey(o)]; lq != nil && (workload.IsAdmissible(o) || workloadevict.IsEvicted(o)) {
-			r.tree(old, now, string(lq.Spec.ClusterQueue))
+		} else {
+			r.unqueued(old, now, o)
 		}
 	case *corev1.Node:
 		r.all = r.all || old.hasTopologyOn(o)
