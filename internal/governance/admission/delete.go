@@ -19,14 +19,33 @@ import (
 // Workloads of a deleted queue stay, with Kueue's reason for waiting. It returns an error if a deleted workload
 // is unknown, or the remaining objects are invalid.
 func (e *Engine) Delete(ctx context.Context, obj client.Object) error {
-	if _, of := obj.(*kueue.Workload); !of {
-		e.relist(ctx)
-		e.rules++
+	if w, ok := obj.(*kueue.Workload); ok {
+		return e.Remove(ctx, w.Namespace, w.Name)
 	}
+	e.relist(ctx)
+	e.rules++
+	if err := e.drop(obj); err != nil {
+		return err
+	}
+	e.touch()
+	e.asFound = false
+	err := e.settleCohorts(ctx)
+	wake := sets.New[kueue.ClusterQueueReference]()
+	e.wakeAll(wake)
+	qcache.NotifyRetryInadmissible(e.queues, wake)
+	for _, key := range sortedKeys(e.store.workloads) {
+		e.reconcile(ctx, key)
+	}
+	e.wakeFamilies()
+	e.follow(ctx)
+	e.requeue(ctx)
+	return err
+}
+
+// drop takes an object that is not a workload from the store and from both caches.
+func (e *Engine) drop(obj client.Object) error {
 	s, name := e.store, obj.GetName()
 	switch o := obj.(type) {
-	case *kueue.Workload:
-		return e.Remove(ctx, o.Namespace, o.Name)
 	case *corev1.Namespace:
 		delete(s.namespaces, name)
 	case *corev1.LimitRange:
@@ -66,40 +85,39 @@ func (e *Engine) Delete(ctx context.Context, obj client.Object) error {
 		e.cache.DeleteCohort(kueue.CohortReference(name))
 		e.queues.DeleteCohort(kueue.CohortReference(name))
 	case *kueue.ClusterQueue:
-		delete(e.faulty, name)
-		if old := s.cqs[name]; old != nil {
-			delete(s.cqs, name)
-			delete(e.cqs, name)
-			delete(e.held, name)
-			e.cache.DeleteClusterQueue(old)
-			e.queues.DeleteClusterQueue(e.log, old)
-		}
+		e.dropClusterQueue(name)
 	case *kueue.LocalQueue:
-		key := o.Namespace + "/" + name
-		if old := s.lqs[key]; old != nil {
-			delete(s.lqs, key)
-			e.cache.DeleteLocalQueue(old)
-			delete(e.unseeded, key)
-			e.queues.AfsUsageLedger.Delete(utilqueue.Key(old))
-			if e.queuesIn[key] {
-				e.queues.DeleteLocalQueue(e.log, old)
-				delete(e.queuesIn, key)
-			}
-		}
+		e.dropLocalQueue(o.Namespace + "/" + name)
 	default:
 		return fmt.Errorf("the admission checker does not store %T", obj)
 	}
-	e.touch()
-	e.asFound = false
-	err := e.settleCohorts(ctx)
-	wake := sets.New[kueue.ClusterQueueReference]()
-	e.wakeAll(wake)
-	qcache.NotifyRetryInadmissible(e.queues, wake)
-	for _, key := range sortedKeys(s.workloads) {
-		e.reconcile(ctx, key)
+	return nil
+}
+
+func (e *Engine) dropClusterQueue(name string) {
+	delete(e.faulty, name)
+	old := e.store.cqs[name]
+	if old == nil {
+		return
 	}
-	e.wakeFamilies()
-	e.follow(ctx)
-	e.requeue(ctx)
-	return err
+	delete(e.store.cqs, name)
+	delete(e.cqs, name)
+	delete(e.held, name)
+	e.cache.DeleteClusterQueue(old)
+	e.queues.DeleteClusterQueue(e.log, old)
+}
+
+func (e *Engine) dropLocalQueue(key string) {
+	old := e.store.lqs[key]
+	if old == nil {
+		return
+	}
+	delete(e.store.lqs, key)
+	e.cache.DeleteLocalQueue(old)
+	delete(e.unseeded, key)
+	e.queues.AfsUsageLedger.Delete(utilqueue.Key(old))
+	if e.queuesIn[key] {
+		e.queues.DeleteLocalQueue(e.log, old)
+		delete(e.queuesIn, key)
+	}
 }

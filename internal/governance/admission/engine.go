@@ -158,20 +158,34 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.IgnoreUndeclaredResources {
 		e.quota = config.QuotaCheckIgnoreUndeclared
 	}
-	var fs *config.FairSharing
-	if cfg.FairSharing {
-		fs = &config.FairSharing{}
-		for _, s := range cfg.FairSharingStrategies {
-			st := config.PreemptionStrategy(s)
-			if st != config.LessThanOrEqualToFinalShare && st != config.LessThanInitialShare {
-				return nil, fmt.Errorf("fair sharing strategy %q: want %s or %s", s, config.LessThanOrEqualToFinalShare, config.LessThanInitialShare)
-			}
-			fs.PreemptionStrategies = append(fs.PreemptionStrategies, st)
-		}
+	fs, err := cfg.fairSharing()
+	if err != nil {
+		return nil, err
 	}
 	e.fair = fairsharing.Enabled(fs)
 	e.strategies = strategies(fs)
+	e.connect(cfg, fs)
+	return e, nil
+}
 
+// fairSharing is Kueue's configuration of fair sharing, nil where it is off.
+func (c Config) fairSharing() (*config.FairSharing, error) {
+	if !c.FairSharing {
+		return nil, nil
+	}
+	out := &config.FairSharing{}
+	for _, s := range c.FairSharingStrategies {
+		st := config.PreemptionStrategy(s)
+		if st != config.LessThanOrEqualToFinalShare && st != config.LessThanInitialShare {
+			return nil, fmt.Errorf("fair sharing strategy %q: want %s or %s", s, config.LessThanOrEqualToFinalShare, config.LessThanInitialShare)
+		}
+		out.PreemptionStrategies = append(out.PreemptionStrategies, st)
+	}
+	return out, nil
+}
+
+// connect makes Kueue's caches and its preemptor.
+func (e *Engine) connect(cfg Config, fs *config.FairSharing) {
 	// The same resource options go to both caches and to every Info built here:
 	// a queue that counts differently from the cache would decide on other totals.
 	cacheOpts := []schdcache.Option{schdcache.WithFairSharing(e.fair), schdcache.WithResourceFormatter(e.format)}
@@ -210,7 +224,6 @@ func New(cfg Config) (*Engine, error) {
 	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(e.client, e.cache, queueOpts...)
 	e.queues, e.requeue = manager, requeuer.ProcessRequeues
 	e.preempt = preemption.New(e.client, e.ordering, noEvents{}, fs, afs.Enabled(e.use), e.clock, nil, store, nil)
-	return e, nil
 }
 
 // strategies are those of a configuration; without any, Kueue's default pair (parseStrategies in preemption.go).

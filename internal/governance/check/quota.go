@@ -29,26 +29,7 @@ func scaledToZero(wl *kueue.Workload, v *Verdict) bool {
 
 // quota asks Kueue's core and collects the figures behind its decision.
 func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workload, v *Verdict) (*admission.Decision, error) {
-	q := &v.Quota
-	switch {
-	case len(wl.Spec.PodSets) == 0 || scaledToZero(wl, v):
-		q.Status, q.Skipped = StatusNotApplicable, NoPods
-		c.podSets(wl, nil, v)
-		return nil, nil
-	case len(c.In.LocalQueues) == 0 && len(c.In.ClusterQueues) == 0 && c.notServed():
-		q.Status, q.Skipped = StatusNotApplicable, NoKueue
-		c.podSets(wl, nil, v)
-		return nil, nil
-	case !c.governed(job, v):
-		q.Status, q.Skipped = StatusNotApplicable, NotGoverned
-		c.podSets(wl, nil, v)
-		return nil, nil
-	case wl.Spec.QueueName == "":
-		q.Status, q.Skipped = StatusNotApplicable, NoQueue
-		if c.rules.Manages(c.In, wl.Namespace) {
-			q.Status = StatusFailed
-			q.Outcome, q.Reason, q.Detail = string(admission.Never), kueue.WorkloadQuotaReservedReasonMisconfigured, NoQueueLabel
-		}
+	if c.outOfQuota(job, wl, v) {
 		c.podSets(wl, nil, v)
 		return nil, nil
 	}
@@ -59,27 +40,7 @@ func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workl
 	if d, err = c.between(ctx, wl, d, v); err != nil {
 		return nil, &Error{Code: Undecided, Name: v.Job.Name, Err: err}
 	}
-	q.Status, q.Outcome, q.Reason, q.Message = StatusOK, string(d.Outcome), d.Reason, d.Message
-	q.Ahead, q.Tie = d.Ahead, d.Tie
-	if d.Behind > 0 {
-		head := c.Engine.Pending(d.ClusterQueue)[0]
-		q.Head = c.jobOf(head.Namespace + "/" + head.Name)
-	}
-	if first := cmp.Or(d.Preemptor, d.Equivalent); first != "" {
-		q.Head = c.jobOf(first)
-	}
-	for _, key := range d.Leaving {
-		q.WaitsForEvicted = append(q.WaitsForEvicted, c.jobOf(key))
-	}
-	for _, key := range d.NotReady {
-		q.WaitsForPods = append(q.WaitsForPods, c.jobOf(key))
-	}
-	if !d.GateOpens.IsZero() {
-		q.PreemptsFrom = ptr.To(d.GateOpens.UTC())
-	}
-	if !d.Outcome.Starts() {
-		q.Status = StatusFailed
-	}
+	c.outcome(&d, v)
 	if v.Job.ClusterQueue == "" {
 		v.Job.at(d.ClusterQueue)
 	}
@@ -90,6 +51,7 @@ func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workl
 		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.NotModelled, RuntimeClasses: true})
 	}
 	c.differences(wl, v)
+	q := &v.Quota
 	q.NotModelled, v.checks = d.NotModelled, d.Checks
 	c.podSets(wl, &d, v)
 	q.Resources = c.lines(wl, v, &d)
@@ -111,6 +73,55 @@ func (c *Checker) quota(ctx context.Context, job map[string]any, wl *kueue.Workl
 		q.Preempts = append(q.Preempts, e)
 	}
 	return &d, nil
+}
+
+// outOfQuota reports whether no quota governs a job, and notes why.
+func (c *Checker) outOfQuota(job map[string]any, wl *kueue.Workload, v *Verdict) bool {
+	q := &v.Quota
+	switch {
+	case len(wl.Spec.PodSets) == 0 || scaledToZero(wl, v):
+		q.Skipped = NoPods
+	case len(c.In.LocalQueues) == 0 && len(c.In.ClusterQueues) == 0 && c.notServed():
+		q.Skipped = NoKueue
+	case !c.governed(job, v):
+		q.Skipped = NotGoverned
+	case wl.Spec.QueueName == "":
+		q.Skipped = NoQueue
+	default:
+		return false
+	}
+	q.Status = StatusNotApplicable
+	if q.Skipped == NoQueue && c.rules.Manages(c.In, wl.Namespace) {
+		q.Status = StatusFailed
+		q.Outcome, q.Reason, q.Detail = string(admission.Never), kueue.WorkloadQuotaReservedReasonMisconfigured, NoQueueLabel
+	}
+	return true
+}
+
+// outcome notes what the engine decided, and for which jobs the job waits.
+func (c *Checker) outcome(d *admission.Decision, v *Verdict) {
+	q := &v.Quota
+	q.Status, q.Outcome, q.Reason, q.Message = StatusOK, string(d.Outcome), d.Reason, d.Message
+	q.Ahead, q.Tie = d.Ahead, d.Tie
+	if d.Behind > 0 {
+		head := c.Engine.Pending(d.ClusterQueue)[0]
+		q.Head = c.jobOf(head.Namespace + "/" + head.Name)
+	}
+	if first := cmp.Or(d.Preemptor, d.Equivalent); first != "" {
+		q.Head = c.jobOf(first)
+	}
+	for _, key := range d.Leaving {
+		q.WaitsForEvicted = append(q.WaitsForEvicted, c.jobOf(key))
+	}
+	for _, key := range d.NotReady {
+		q.WaitsForPods = append(q.WaitsForPods, c.jobOf(key))
+	}
+	if !d.GateOpens.IsZero() {
+		q.PreemptsFrom = ptr.To(d.GateOpens.UTC())
+	}
+	if !d.Outcome.Starts() {
+		q.Status = StatusFailed
+	}
 }
 
 // jobOf returns the namespace and the name of the job of a workload, from those of the workload.
