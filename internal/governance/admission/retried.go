@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -289,8 +290,17 @@ func (f forest) offers(flavor string, node *corev1.Node) bool {
 
 // sameNode reports whether Kueue does not look at a node that changed (checkNodeSchedulingPropertiesChanged in pkg/controller/tas).
 func sameNode(a, b *corev1.Node) bool {
-	return equality.Semantic.DeepEqual(a.Labels, b.Labels) && equality.Semantic.DeepEqual(a.Annotations, b.Annotations) && equality.Semantic.DeepEqual(a.Spec, b.Spec) &&
-		equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable) && equality.Semantic.DeepEqual(a.Status.Conditions, b.Status.Conditions)
+	return equality.Semantic.DeepEqual(a.Labels, b.Labels) && equality.Semantic.DeepEqual(a.Annotations, b.Annotations) &&
+		equality.Semantic.DeepEqual(a.Spec.Taints, b.Spec.Taints) && a.Spec.Unschedulable == b.Spec.Unschedulable &&
+		equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable) && maps.Equal(conditionsOf(a), conditionsOf(b))
+}
+
+func conditionsOf(n *corev1.Node) map[corev1.NodeConditionType]corev1.ConditionStatus {
+	out := map[corev1.NodeConditionType]corev1.ConditionStatus{}
+	for _, c := range n.Status.Conditions {
+		out[c.Type] = c.Status
+	}
+	return out
 }
 
 // checks are the admission checks of a ClusterQueue.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	_ "unsafe" // go:linkname
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/core"
+	_ "sigs.k8s.io/kueue/pkg/controller/tas" // go:linkname
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -193,6 +195,58 @@ func TestRetriedAfter(t *testing.T) {
 				t.Errorf("the engine leaves %v, Kueue %v", got, r.aside())
 			}
 		})
+	}
+}
+
+// nodeChanged is not 0 if Kueue looks at a node that changed.
+//
+//go:linkname nodeChanged sigs.k8s.io/kueue/pkg/controller/tas.checkNodeSchedulingPropertiesChanged
+func nodeChanged(now, old *corev1.Node) int64
+
+// TestRetriedAfterNodes: after a change of a node in a topology, the engine tries jobs again if Kueue looks at the node.
+func TestRetriedAfterNodes(t *testing.T) {
+	labels := map[string]string{corev1.LabelHostname: "n"}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels}, Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{gpu: *qty(8)},
+		Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
+	cluster := append(edited(parkedCluster(), "", "unused", func(f *kueue.ResourceFlavor) bool {
+		f.Spec.TopologyName = ptr.To(kueue.TopologyReference("t"))
+		return true
+	}),
+		&kueue.Topology{ObjectMeta: metav1.ObjectMeta{Name: "t"}, Spec: kueue.TopologySpec{Levels: []kueue.TopologyLevel{{NodeLabel: corev1.LabelHostname}}}})
+	in := &input{make: parkedCluster}
+	r := newReal(in)
+	for range 6 {
+		r.step()
+	}
+	looked := 0
+	for name, change := range map[string]func(*corev1.Node){
+		"nothing":            func(*corev1.Node) {},
+		"a label":            func(n *corev1.Node) { n.Labels["k"] = "v" },
+		"an annotation":      func(n *corev1.Node) { n.Annotations = map[string]string{"k": "v"} },
+		"a taint":            func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}} },
+		"cordoned":           func(n *corev1.Node) { n.Spec.Unschedulable = true },
+		"the provider's ID":  func(n *corev1.Node) { n.Spec.ProviderID = "i-1" },
+		"less to allocate":   func(n *corev1.Node) { n.Status.Allocatable[gpu] = *qty(7) },
+		"not ready":          func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse },
+		"a heartbeat":        func(n *corev1.Node) { n.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(now) },
+		"a reason":           func(n *corev1.Node) { n.Status.Conditions[0].Reason = "KubeletReady" },
+		"the kubelet's info": func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = "v1.33.0" },
+	} {
+		after := node.DeepCopy()
+		change(after)
+		list := r.objects(slices.Clone(cluster))
+		e := newEngine(&input{make: func() []client.Object { return append(slices.Clone(list), after) }})
+		e.SetAside(context.Background(), admission.RetriedAfter(append(slices.Clone(list), node), append(slices.Clone(list), after), false))
+		looks := nodeChanged(after, node) != 0
+		if again := len(e.Parked()) == 0; again != looks {
+			t.Errorf("%s: Kueue looks at the node: %v, and the engine tries jobs again: %v", name, looks, again)
+		}
+		if looks {
+			looked++
+		}
+	}
+	if looked != 6 {
+		t.Errorf("Kueue looks at %d nodes", looked)
 	}
 }
 
