@@ -25,15 +25,21 @@ func behindQueue(r kinds.Resource) bool {
 // not use, for example because an admission check is not active. Kueue's own rule
 // decides. A file that lacks one of the kinds in question decides nothing.
 func (p *plainFile) inactive(now time.Time) {
-	var without []plainObject
-	var objects []client.Object
+	var without, behind []plainObject
 	for _, o := range p.objects {
 		if !behindQueue(o.resource) {
 			continue
 		}
+		behind = append(behind, o)
 		if o.resource.FullName() == kinds.ClusterQueue.FullName() && object.Condition(o.body, kueue.ClusterQueueActive) == nil {
 			without = append(without, o)
 		}
+	}
+	if len(without) == 0 || slices.ContainsFunc(p.lacking(), behindQueue) {
+		return
+	}
+	var objects []client.Object
+	for _, o := range behind {
 		text, err := json.Marshal(o.body)
 		if err != nil {
 			return
@@ -43,9 +49,6 @@ func (p *plainFile) inactive(now time.Time) {
 			return // reading it as a snapshot reports what is wrong
 		}
 		objects = append(objects, decoded...)
-	}
-	if len(without) == 0 || slices.ContainsFunc(p.lacking(), behindQueue) {
-		return
 	}
 	ctx := context.Background()
 	e, err := admission.New(admission.Config{Now: func() time.Time { return now }})

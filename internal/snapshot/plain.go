@@ -32,7 +32,7 @@ import (
 func plain(data []byte, file os.FileInfo, maxYAML int64) (*Snapshot, error) {
 	p := &plainFile{
 		raw: map[string][]json.RawMessage{}, seen: map[string]map[store.Key]json.RawMessage{}, namespaces: map[string]bool{},
-		latest: time.Time{}, maxYAML: maxYAML,
+		latest: time.Time{}, maxYAML: maxYAML, known: known(),
 	}
 	if err := p.documents(data); err != nil {
 		return nil, err
@@ -54,6 +54,7 @@ type plainFile struct {
 	namespaces map[string]bool
 	latest     time.Time
 	maxYAML    int64 // bytes
+	known      map[groupKind]kinds.Resource
 	api        string
 	other      []string // kinds that were left out
 }
@@ -90,8 +91,11 @@ func (p *plainFile) documents(data []byte) error {
 	}
 }
 
-// stream reads JSON documents that follow one another.
+// stream reads JSON documents that follow one another. Most files are one document, which is read without a copy.
 func (p *plainFile) stream(data []byte) error {
+	if json.Valid(data) {
+		return p.document("document 1", data)
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	for n := 1; ; n++ {
 		var doc json.RawMessage
@@ -123,9 +127,9 @@ func (p *plainFile) unreadable(where string, err error) error {
 // document reads one document: an object, a list of objects, or nothing.
 func (p *plainFile) document(where string, js []byte) error {
 	var head struct {
-		APIVersion string            `json:"apiVersion"`
-		Kind       string            `json:"kind"`
-		Items      []json.RawMessage `json:"items"`
+		APIVersion string  `json:"apiVersion"`
+		Kind       string  `json:"kind"`
+		Items      present `json:"items"`
 	}
 	if bytes.Equal(bytes.TrimSpace(js), []byte("null")) {
 		return nil
@@ -137,15 +141,54 @@ func (p *plainFile) document(where string, js []byte) error {
 		p.other = append(p.other, head.Kind)
 		return nil
 	}
-	if !strings.HasSuffix(head.Kind, "List") || head.Items == nil {
+	if !strings.HasSuffix(head.Kind, "List") || !bool(head.Items) {
 		return p.object(where, js, "", "")
 	}
 	// The items of a typed list need not say their kind.
 	kind, version := strings.TrimSuffix(head.Kind, "List"), head.APIVersion
-	for i, item := range head.Items {
-		if err := p.object(fmt.Sprintf("%s, items[%d]", where, i), item, version, kind); err != nil {
-			return err
+	return p.items(where, js, func(where string, item []byte) error { return p.object(where, item, version, kind) })
+}
+
+// present reports whether JSON has a list.
+type present bool
+
+// UnmarshalJSON accepts a list, and null as none.
+func (p *present) UnmarshalJSON(js []byte) error {
+	*p = js[0] == '['
+	if !*p && string(js) != "null" {
+		return errors.New("items is not a list")
+	}
+	return nil
+}
+
+// items calls a function for each item of a list. They share one buffer: a list of a whole cluster is large.
+func (p *plainFile) items(where string, js []byte, each func(where string, item []byte) error) error {
+	dec := json.NewDecoder(bytes.NewReader(js))
+	_, err := dec.Token()
+	for err == nil && dec.More() {
+		var key json.Token
+		if key, err = dec.Token(); err != nil {
+			break
 		}
+		var item json.RawMessage
+		if name, _ := key.(string); !strings.EqualFold(name, "items") {
+			err = dec.Decode(&item)
+			continue
+		}
+		_, err = dec.Token()
+		for i := 0; err == nil && dec.More(); i++ {
+			if err = dec.Decode(&item); err == nil {
+				if err := each(fmt.Sprintf("%s, items[%d]", where, i), item); err != nil {
+					return err
+				}
+			}
+		}
+		if err == nil {
+			_, err = dec.Token()
+		}
+	}
+	if err != nil {
+		return p.unreadable(where, err)
 	}
 	return nil
 }
@@ -159,7 +202,7 @@ func (p *plainFile) object(where string, js []byte, version, kind string) error 
 		m["apiVersion"], m["kind"] = version, kind
 	}
 	p.when(m)
-	r, ok := resourceOf(m)
+	r, ok := p.resourceOf(m)
 	if !ok {
 		if k := object.Text(m, "kind"); k != "" {
 			p.other = append(p.other, k)
@@ -197,20 +240,33 @@ func (p *plainFile) object(where string, js []byte, version, kind string) error 
 	return nil
 }
 
+// groupKind is a kind without its version.
+type groupKind struct{ group, kind string }
+
+// known returns the kinds whose objects a snapshot can have.
+func known() map[groupKind]kinds.Resource {
+	out := map[groupKind]kinds.Resource{}
+	for _, r := range kinds.All() {
+		if _, ok := allowed()[r.FullName()]; ok {
+			out[groupKind{r.Group, r.Kind}] = r
+		}
+	}
+	return out
+}
+
 // resourceOf finds a captured kind, whatever its version.
-func resourceOf(m map[string]any) (kinds.Resource, bool) {
+func (p *plainFile) resourceOf(m map[string]any) (kinds.Resource, bool) {
 	group, _, found := strings.Cut(object.Text(m, "apiVersion"), "/")
 	if !found {
 		group = ""
 	}
-	for _, r := range kinds.All() {
-		if _, ok := allowed()[r.FullName()]; ok && r.Group == group && r.Kind == object.Text(m, "kind") {
-			only := managers(r)
-			queued := selector(r) != "" && object.Text(m, "metadata", "labels", kinds.QueueLabel) != ""
-			return r, only == "" || only == object.Text(m, "metadata", "name") || queued
-		}
+	r, ok := p.known[groupKind{group, object.Text(m, "kind")}]
+	if !ok {
+		return r, false
 	}
-	return kinds.Resource{}, false
+	only := managers(r)
+	queued := selector(r) != "" && object.Text(m, "metadata", "labels", kinds.QueueLabel) != ""
+	return r, only == "" || only == object.Text(m, "metadata", "name") || queued
 }
 
 // when notes the newest time in an object that lies in its past.
@@ -251,7 +307,9 @@ func (p *plainFile) nothing() error {
 func (p *plainFile) snapshot() (*Snapshot, error) {
 	now := p.latest.UTC().Truncate(time.Second)
 	p.inactive(now)
+	lacking := p.lacking()
 	for i, o := range p.objects {
+		p.objects[i].body = nil // its text replaces it
 		meta := object.Child(o.body, "metadata")
 		if _, ok := object.Time(meta["creationTimestamp"]); !ok && o.resource.FullName() != kinds.Pod.FullName() {
 			// Who comes first in a file came first. Nothing depends on the age of pods.
@@ -270,7 +328,7 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 		}
 	}
 	info := Info{Kind: fileKind, Format: fileFormat, Taken: now, KueueAPI: p.api, ResourceVersion: 1}
-	for _, r := range p.lacking() {
+	for _, r := range lacking {
 		info.Missing = append(info.Missing, Missing{Resource: r.FullName(), Reason: NotInFile})
 	}
 	return &Snapshot{Info: info, Plain: true, raw: p.raw}, nil

@@ -27,10 +27,14 @@ type tables struct {
 }
 
 // Release frees the memory of the objects, for a command that has read what it needs. Every
-// later request fails.
+// later request fails; the counts stay.
 func (s *Snapshot) Release() {
 	s.tables.mu.Lock()
 	defer s.tables.mu.Unlock()
+	s.counts = map[string]int{}
+	for name, list := range s.raw {
+		s.counts[name] = len(list)
+	}
 	s.tables.made, s.tables.released, s.raw = nil, true, nil
 }
 

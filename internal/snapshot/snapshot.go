@@ -82,11 +82,17 @@ type Snapshot struct {
 	Path string
 
 	raw    map[string][]json.RawMessage // by plural.group, as the API has them
+	counts map[string]int               // of raw, once it is released
 	tables tables
 }
 
 // Count returns how many objects of a kind there are.
-func (s *Snapshot) Count(r kinds.Resource) int { return len(s.raw[r.FullName()]) }
+func (s *Snapshot) Count(r kinds.Resource) int {
+	if s.counts != nil {
+		return s.counts[r.FullName()]
+	}
+	return len(s.raw[r.FullName()])
+}
 
 // Objects returns how many objects there are in all.
 func (s *Snapshot) Objects() int {

@@ -122,9 +122,6 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 	}
 	saved := savedOf(r, plan.Kueue, "", fingerprints(live))
 	if !o.NoConsequences {
-		if c, err := o.Factory.Cluster(ctx); err == nil && c.Snapshot != nil {
-			c.Snapshot.Release() // everything is read, and the simulation needs the memory
-		}
 		err = foresee(ctx, o.Factory, p, in)
 	}
 	return p, saved, err
@@ -174,6 +171,9 @@ func build(ctx context.Context, f *factory.Factory, r plan.Request, withJobs boo
 	}
 	if err := readable(in); err != nil {
 		return nil, nil, nil, err
+	}
+	if c, err := f.Cluster(ctx); withJobs && err == nil && c.Snapshot != nil {
+		c.Snapshot.Release() // everything is read, and the plan needs the memory
 	}
 	r.Live, r.Inputs = live, in
 	p, err := plan.Build(r)
