@@ -47,7 +47,7 @@ func (r *run) submit(ctx context.Context, j job) error {
 	defer stop()
 	done, err := submitted(creating, r.cluster, req)
 	if err != nil {
-		return err
+		return placeRefused(ctx, j, err)
 	}
 	if done.Reused {
 		f.Notef("note: an earlier start with this idempotency key created the job")

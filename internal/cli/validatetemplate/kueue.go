@@ -1,9 +1,11 @@
 package validatetemplate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,10 +19,16 @@ import (
 )
 
 // refusedByKueue returns the faults for which Kueue's webhooks refuse the jobs of a template, with the defaults of all feature
-// gates. What depends on values with placeholders is not checked.
-func refusedByKueue(ctx context.Context, t *parse.Template) (found []parse.Fault) {
+// gates. Documents with other faults and what depends on values with placeholders are not checked.
+func refusedByKueue(ctx context.Context, t *parse.Template, others []parse.Fault) (found []parse.Fault) {
+	if t == nil {
+		return nil
+	}
 	embedded.UseDefaults()
-	for _, doc := range t.Docs {
+	for i, doc := range t.Docs {
+		if slices.ContainsFunc(others, func(f parse.Fault) bool { return concerns(f, t.Docs, i) }) {
+			continue
+		}
 		object, _ := doc.Plain().(map[string]any)
 		k, isJob := kinds.JobFor(kinds.Text(object, "apiVersion"), kinds.Text(object, "kind"))
 		if !isJob || kinds.Text(object, "apiVersion") != k.GroupVersion() {
@@ -47,6 +55,18 @@ func refusedByKueue(ctx context.Context, t *parse.Template) (found []parse.Fault
 	}
 	return found
 }
+
+// concerns reports whether a fault is in one of the documents, or before the first one, where parameters are that all of them use.
+func concerns(f parse.Fault, docs []*manifest.Node, i int) bool {
+	begins := func(d *manifest.Node) parse.Fault { return parse.Fault{Line: d.Line, Column: d.Column} }
+	if inFile(f, begins(docs[0])) < 0 {
+		return true
+	}
+	return inFile(f, begins(docs[i])) >= 0 && (i+1 == len(docs) || inFile(f, begins(docs[i+1])) < 0)
+}
+
+// inFile compares faults by their position.
+func inFile(a, b parse.Fault) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) }
 
 // unless returns the condition under which Kueue would not refuse a job for a fault, from the feature gates that decide; "" for
 // none.

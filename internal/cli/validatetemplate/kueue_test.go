@@ -29,7 +29,7 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := refusedByKueue(t.Context(), template)
+	found := refusedByKueue(t.Context(), template, nil)
 	if len(found) != 1 || !strings.HasPrefix(found[0].Message, "Kueue refuses this job unless the feature gate TopologyAwareScheduling is off: ") {
 		t.Errorf("%+v", found)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -214,8 +215,9 @@ func shown(name, source string) string {
 
 func (v Verdict) of(ctx context.Context, name, source string, data []byte) Verdict {
 	t, faults, notes := render.Check(name, source, data)
-	if len(faults) == 0 {
-		faults = refusedByKueue(ctx, t)
+	if refused := refusedByKueue(ctx, t, faults); len(refused) > 0 {
+		faults = append(faults, refused...)
+		slices.SortStableFunc(faults, inFile)
 	}
 	v.Name, v.Source, v.Valid = name, source, len(faults) == 0
 	v.Faults, v.Notes = append(v.Faults, faults...), append(v.Notes, notes...)

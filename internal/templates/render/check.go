@@ -15,7 +15,7 @@ const manyFaults = 1000
 
 // Check finds all faults of a template's text at once: those that Parse reports, and those of every rendering,
 // independent of the values of its parameters. They are sorted by position, without duplicates and without
-// faults that only follow from others. t is nil if there are faults. notes are hints.
+// faults that only follow from others. With faults, t has the documents that could be read; it may be nil. notes are hints.
 func Check(name, source string, data []byte) (t *parse.Template, faults []parse.Fault, notes []string) {
 	t, complete, err := parse.Read(name, source, data, manyFaults)
 	var found []error
@@ -26,7 +26,7 @@ func Check(name, source string, data []byte) (t *parse.Template, faults []parse.
 		found = append(found, trial(t, complete, func(*validate.Fault) bool { return true })...)
 	}
 	if len(found) > 0 {
-		return nil, parse.FaultsIn(found), nil
+		return t, parse.FaultsIn(found), nil
 	}
 	for _, p := range t.Params {
 		if _, wellKnown := setting.OfPlaceholder(p.Name); p.Declared && !wellKnown && !slices.Contains(t.Mentioned, p.Name) {

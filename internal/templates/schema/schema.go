@@ -164,7 +164,7 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 	case reflect.String:
 		r.text(n, path)
 	case reflect.Bool:
-		r.scalar(n, path, "true or false", asBool)
+		r.scalar(n, path, "true or false", asBool(n.Quoted && !n.Filled))
 	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
 		want := "a whole number"
 		if i, whole := n.Value.(int64); whole && reflect.Zero(t).CanInt() && reflect.Zero(t).OverflowInt(i) {
@@ -183,20 +183,25 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 	}
 }
 
-// asBool also accepts the words of YAML 1.1, which kubectl accepts.
-func asBool(v any) (any, bool) {
-	switch v := v.(type) {
-	case bool:
-		return v, true
-	case string:
-		switch strings.ToLower(v) {
-		case "yes", "on":
-			return true, true
-		case "no", "off":
-			return false, true
+// asBool also accepts the words of YAML 1.1, which kubectl accepts without quotes.
+func asBool(quoted bool) func(any) (any, bool) {
+	return func(v any) (any, bool) {
+		switch v := v.(type) {
+		case bool:
+			return v, true
+		case string:
+			if quoted {
+				return nil, false
+			}
+			switch strings.ToLower(v) {
+			case "yes", "on":
+				return true, true
+			case "no", "off":
+				return false, true
+			}
 		}
+		return nil, false
 	}
-	return nil, false
 }
 
 func (r *Report) wrong(n *manifest.Node, path, want string, kind manifest.NodeKind) {

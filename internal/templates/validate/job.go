@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobrules"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
@@ -43,7 +44,7 @@ func (f *Faults) checkJob(j *jobobject.View) {
 func (f *Faults) checkRoles(j *jobobject.View) {
 	if j.Kind.Refuse != nil && !otherWrapper(j) {
 		if at, why := j.Kind.Refuse(j.Object); why != "" {
-			f.add(at, refused(j.Object, at, why), Below)
+			f.add(pathOf(at), refused(j.Object, at, why), Below)
 		}
 	}
 	roles := j.Roles()
@@ -61,6 +62,19 @@ func (f *Faults) checkRoles(j *jobobject.View) {
 		f.checkRole(j, r)
 	}
 	f.checkResume(j, roles)
+}
+
+// pathOf returns the path to a field that a description of a kind writes as the API server does.
+func pathOf(at string) string {
+	var steps []any
+	for _, s := range fieldpath.OfServer(at) {
+		if s.List {
+			steps = append(steps, s.Index)
+			continue
+		}
+		steps = append(steps, s.Key)
+	}
+	return fieldAt("", steps)
 }
 
 // otherWrapper reports an AppWrapper of a version that is not served. Its fields are not known.
