@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ var wanted = map[string]string{
 	"time":     "a duration such as 7d, a date such as 2026-01-31, or a time in RFC 3339",
 }
 
-// otherWords are names of options in other tools, without a plural s, and our options that
+// otherWords are names of options in other tools, most without a plural s, and our options that
 // mean the same.
 var otherWords = map[string]string{
 	"node": "node-count", "num-node": "node-count", "nnode": "node-count", "worker": "node-count", "replica": "node-count", "instance-count": "node-count",
@@ -31,6 +32,7 @@ var otherWords = map[string]string{
 	"cpu": "vcpu", "mem": "memory", "queue": "queue-name", "local-queue": "queue-name", "priority-class": "priority",
 	"env-var": "environment", "file": "config-file", "filename": "config-file", "manifest": "config-file",
 	"me": "mine", "partition": "queue-name", "qos": "priority", "time": "active-deadline", "time-limit": "active-deadline",
+	"gres": "accelerators", "cpus-per-task": "vcpu", "constraint": "instance-type", "array": "sweep", "account": "namespace", "user": "mine",
 }
 
 // flagError explains a command line that cannot be parsed: no words of the Go
@@ -55,7 +57,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		name := unknown.GetSpecifiedName()
 		e = errs.Usagef("unknown flag --%s", name)
 		near := errs.Near(name, flagNames(cmd))
-		if same := otherWords[strings.TrimSuffix(name, "s")]; slices.Contains(flagNames(cmd), same) {
+		if same := cmp.Or(otherWords[name], otherWords[strings.TrimSuffix(name, "s")]); slices.Contains(flagNames(cmd), same) {
 			near = []string{same}
 		}
 		if len(near) > 0 {

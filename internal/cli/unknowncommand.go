@@ -19,7 +19,7 @@ type otherTool struct{ typed, use []string }
 // joined by a dash, and the noun is in the singular.
 func otherTools() []otherTool {
 	return []otherTool{
-		{typed: []string{"squeue", "jobs", "list", "ls", "ps", "get-jobs", "describe-jobs", "list-workload", "get-workload"}, use: []string{"list-jobs"}},
+		{typed: []string{"squeue", "jobs", "list", "ls", "ps", "get-jobs", "describe-jobs", "list-workload", "get-workload", "list-wl", "get-wl"}, use: []string{"list-jobs"}},
 		{typed: []string{"status"}, use: []string{"list-jobs", "dashboard"}},
 		{typed: []string{"scontrol", "scontrol-show", "describe", "describe-job", "show", "show-job", "event"}, use: []string{"get-job"}},
 		{typed: []string{"get-event"}, use: []string{"get-job", "list-cluster-events"}},
@@ -27,6 +27,7 @@ func otherTools() []otherTool {
 		{typed: []string{
 			"sbatch", "srun", "salloc",
 			"submit", "submit-job", "create", "create-job", "run", "run-job", "apply",
+			"restart", "restart-job", "rollout-restart", "rerun", "scontrol-requeue",
 		}, use: []string{"start-job"}},
 		{typed: []string{"scancel", "delete", "delete-job", "delete-workload", "kill", "kill-job", "rm"}, use: []string{"cancel-job"}},
 		{typed: []string{"stop-job", "stop"}, use: []string{"cancel-job", "patch-job suspend"}},
@@ -42,21 +43,22 @@ func otherTools() []otherTool {
 		{typed: []string{"ssh", "attach", "shell"}, use: []string{"exec"}},
 		{typed: []string{"portforward"}, use: []string{"port-forward"}},
 		{typed: []string{"sinfo", "node", "get-node", "list-node", "describe-node"}, use: []string{"list-cluster-nodes"}},
-		{typed: []string{"sacct", "usage"}, use: []string{"get-usage"}},
+		{typed: []string{"sacct", "seff", "sstat", "usage"}, use: []string{"get-usage"}},
 		{typed: []string{"sreport"}, use: []string{"report"}},
 		{typed: []string{
 			"sshare", "list-quota", "list-clusterqueue", "get-clusterqueue", "describe-clusterqueue",
-			"list-resourceflavor", "get-resourceflavor",
+			"list-resourceflavor", "get-resourceflavor", "list-cohort", "get-cohort", "list-cq", "get-cq", "list-rf", "get-rf",
 		}, use: []string{"get-quota"}},
-		{typed: []string{"sprio", "list-queue", "list-localqueue", "get-localqueue"}, use: []string{"get-queue"}},
+		{typed: []string{"sprio", "list-queue", "list-localqueue", "get-localqueue", "list-lq", "get-lq", "pending-workload"}, use: []string{"get-queue"}},
 		{typed: []string{"create-clusterqueue", "create-localqueue"}, use: []string{"governance apply"}},
+		{typed: []string{"cordon", "drain"}, use: []string{"simulate"}},
 		{typed: []string{"top", "monitor"}, use: []string{"dashboard"}},
 		{typed: []string{"get-monitoring"}, use: []string{"open-console", "dashboard"}},
 		{typed: []string{"cluster", "list-cluster"}, use: []string{"get-clusters"}},
 		{typed: []string{"login", "connect", "set-cluster-context", "update-kubeconfig"}, use: []string{"connect-cluster"}},
 		{typed: []string{"get-cluster-context", "config-get-context", "config-current-context"}, use: []string{"config view"}},
 		{typed: []string{"config-use-context", "config-set-context"}, use: []string{"config set"}},
-		{typed: []string{"whoami", "auth", "auth-whoami", "auth-can-i"}, use: []string{"doctor"}},
+		{typed: []string{"whoami", "auth", "auth-whoami", "auth-can-i", "get-operator-logs"}, use: []string{"doctor"}},
 		{typed: []string{"init", "configure"}, use: []string{"create-template"}},
 		{typed: []string{"list-accelerator-partition-type"}, use: []string{"list-instance-types"}},
 	}

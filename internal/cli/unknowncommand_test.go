@@ -46,6 +46,17 @@ func TestCommandsOfOtherTools(t *testing.T) {
 		{"events", "get-job"},
 		{"config use-context x", "config set"},
 		{"config get-contexts", "config view"},
+		{"seff 12", "get-usage"},
+		{"sstat 12", "get-usage"},
+		{"scontrol requeue x", "start-job"},
+		{"rollout restart x", "start-job"},
+		{"get cq", "get-quota"},
+		{"list cohort", "get-quota"},
+		{"get lq -n a", "get-queue"},
+		{"get wl", "list-jobs"},
+		{"pending-workloads cq x", "get-queue"},
+		{"drain node-1", "simulate"},
+		{"get-operator-logs hyp-pytorch-job", "doctor"},
 	} {
 		f, out := testFactory(t, nil)
 		if got := Run(context.Background(), f, strings.Fields(c.typed)); got != errs.Usage {
