@@ -154,7 +154,7 @@ func TestMCPReads(t *testing.T) {
 	if listed != len(calls) {
 		t.Errorf("%d tools, want %d", listed, len(calls))
 	}
-	if r := callTool(t, s, "explain_job", of); !strings.Contains(texts(r), `"Summary": "would not start now: 16 more nvidia.com/gpu needed"`) {
+	if r := callTool(t, s, "explain_job", of); !strings.Contains(texts(r), `"Summary":"would not start now: 16 more nvidia.com/gpu needed"`) {
 		t.Error(texts(r))
 	}
 	for what, p := range map[string]*mcp.CallToolParams{
@@ -186,7 +186,7 @@ func TestMCPWait(t *testing.T) {
 	of := func(seconds int) map[string]any {
 		return map[string]any{"name": "dino-giant", "namespace": "hyperpod-ns-researchers", "timeout_seconds": seconds}
 	}
-	if r := callTool(t, s, "wait_job", of(0)); r.IsError || !strings.Contains(texts(r), "Exit code 124: the wait timed out.") || !strings.Contains(texts(r), `"State": "Pending"`) {
+	if r := callTool(t, s, "wait_job", of(0)); r.IsError || !strings.Contains(texts(r), "Exit code 124: the wait timed out.") || !strings.Contains(texts(r), `"State":"Pending"`) {
 		t.Error(texts(r))
 	}
 	for _, seconds := range []int{-1, 601} {

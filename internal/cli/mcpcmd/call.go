@@ -16,8 +16,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// mostAnswer is the limit of a document in bytes: a model cannot use more.
-const mostAnswer = 400_000
+// mostAnswer is the limit of a document, its table and its notes in bytes: a model cannot use more.
+const mostAnswer = 100_000
 
 // mostArgument is the limit of an argument that is not the text of a file, in bytes. Errors repeat arguments.
 const mostArgument = 4096
@@ -186,33 +186,14 @@ func texts(value any) (out []string) {
 
 // run runs a command line with more flags and returns its document, or its error.
 func (t *toolbox) run(ctx context.Context, c command, more, args []string, input string) (answer, error) {
-	var out, problems bytes.Buffer
-	of := t.o.Factory
-	io := &output.IO{In: strings.NewReader(input), Out: &out, Err: &problems, UTF8: true, Now: of.IO.Now}
-	f := &factory.Factory{IO: io, Env: of.Env, Now: of.Now, Version: of.Version}
-	given := append([]string{"--output=json", "--error-format=json", "--color=never"}, more...)
-	given = append(given, of.RunArgs()...)
-	if of.Global.Namespace != "" && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--namespace=") }) {
-		given = append(given, "--namespace="+of.Global.Namespace)
-	}
-	n := len(strings.Fields(c.line))
-	at := slices.Index(args, "--")
-	if at < 0 {
-		at = len(args)
-	}
-	code := t.o.run(ctx, f, slices.Concat(args[:min(n, at)], given, args[min(n, at):]))
+	code, text, notes := t.execute(ctx, c, output.JSON, more, args, input)
 	if ctx.Err() != nil {
 		return answer{}, ctx.Err()
 	}
-	text := strings.TrimSpace(out.String())
 	if len(text) > mostAnswer {
-		return failure(fmt.Sprintf("the answer has %d bytes, more than %d: ask for less, for example for one namespace or team", len(text), mostAnswer)), nil
+		return t.shorter(ctx, c, len(text), more, args, input)
 	}
 	r := answer{failed: code != errs.OK && text == ""}
-	notes := strings.TrimSpace(problems.String())
-	if len(notes) > mostAnswer {
-		notes = strings.ToValidUTF8(notes[:mostAnswer], "") + "..."
-	}
 	if text != "" || notes != "" { // an error repeats what a server or a webhook answered
 		r.texts = append(r.texts, dataNotice)
 	}
@@ -232,6 +213,69 @@ func (t *toolbox) run(ctx context.Context, c command, more, args []string, input
 		r.structured = json.RawMessage(text)
 	}
 	return r, nil
+}
+
+// execute runs a command line in a format and returns what it wrote to stdout and stderr. A JSON document has no spaces between its values.
+func (t *toolbox) execute(ctx context.Context, c command, format output.Name, more, args []string, input string) (code errs.Exit, text, notes string) {
+	var out, problems bytes.Buffer
+	of := t.o.Factory
+	io := &output.IO{In: strings.NewReader(input), Out: &out, Err: &problems, UTF8: true, Now: of.IO.Now}
+	f := &factory.Factory{IO: io, Env: of.Env, Now: of.Now, Version: of.Version}
+	given := append([]string{"--output=" + string(format), "--error-format=json", "--color=never"}, more...)
+	given = append(given, of.RunArgs()...)
+	if of.Global.Namespace != "" && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--namespace=") }) {
+		given = append(given, "--namespace="+of.Global.Namespace)
+	}
+	n := len(strings.Fields(c.line))
+	at := slices.Index(args, "--")
+	if at < 0 {
+		at = len(args)
+	}
+	code = t.o.run(ctx, f, slices.Concat(args[:min(n, at)], given, args[min(n, at):]))
+	text = strings.TrimSpace(out.String())
+	var compact bytes.Buffer
+	if json.Compact(&compact, []byte(text)) == nil {
+		text = compact.String()
+	}
+	notes = strings.TrimSpace(problems.String())
+	if len(notes) > mostAnswer {
+		notes = strings.ToValidUTF8(notes[:mostAnswer], "") + "..."
+	}
+	return code, text, notes
+}
+
+// shorter answers in place of a document that is too long: with how to get less, and with the table of the document where the command has
+// one. A tool that writes does not run again.
+func (t *toolbox) shorter(ctx context.Context, c command, length int, more, args []string, input string) (answer, error) {
+	advice := fmt.Sprintf("The document has %d bytes, more than %d.", length, mostAnswer)
+	if by := c.narrowing(); len(by) > 0 {
+		advice += " To get less, use the arguments " + strings.Join(by, ", ") + "."
+	}
+	if c.write != "" || c.lines {
+		return failure(advice), nil
+	}
+	_, table, _ := t.execute(ctx, c, output.TableFormat, more, args, input)
+	if ctx.Err() != nil {
+		return answer{}, ctx.Err()
+	}
+	if table == "" {
+		return failure(advice), nil
+	}
+	if len(table) > mostAnswer {
+		end := max(strings.LastIndexByte(table[:mostAnswer], '\n'), 0)
+		table = table[:end] + fmt.Sprintf("\n... and %d more lines", strings.Count(table[end:], "\n"))
+	}
+	return answer{texts: []string{advice + " This is its table:", dataNotice, table}, failed: true}, nil
+}
+
+// narrowing returns the names of the arguments that make the answer of a tool shorter.
+func (c command) narrowing() (out []string) {
+	for _, a := range c.args {
+		if slices.Contains([]string{"namespace", "team", "state", "selector", "sweep", "since", "resource", "pod", "tail", "grep", "accelerator", "group"}, a.name) {
+			out = append(out, a.name)
+		}
+	}
+	return out
 }
 
 // meanings are those of exit codes with a document (docs/exit-codes.md).
