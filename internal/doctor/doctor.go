@@ -38,6 +38,7 @@ const (
 	Credentials    Code = "Credentials"
 	Namespace      Code = "Namespace"
 	Permissions    Code = "Permissions"
+	Services       Code = "Services"
 	Kueue          Code = "Kueue"
 	Controller     Code = "KueueController"
 	Configuration  Code = "KueueConfiguration"

@@ -101,6 +101,7 @@ Clock Warn Skewed
 Credentials Ok  ada
 Namespace Ok  t
 Permissions Warn Incomplete cancel-job,cancel-job --reason,copy-file
+Services Ok
 Kueue Warn OldVersion v1beta1
 KueueConfiguration Warn Differs
 KueueRules Warn Differs HugeLimits,PodLevelRequests
@@ -157,5 +158,22 @@ func TestNothingKnownWithoutConnection(t *testing.T) {
 	got := withoutConnection([]Diagnosis{{Code: Connection, Status: Fail}, {Code: Kueue, Status: OK}, {Code: Nodes, Status: Fail}})
 	if got[0].Status != Fail || got[1].Status != Skipped || got[1].Reason != NoConnection || got[2].Status != Skipped {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestServices: a team without permissions for services is fine, one with some of them is not.
+func TestServices(t *testing.T) {
+	for _, c := range []struct {
+		granted func(question) bool
+		want    Status
+		missing int
+	}{
+		{func(question) bool { return true }, OK, 0},
+		{func(question) bool { return false }, OK, 8},
+		{func(q question) bool { return q.verb != "patch" }, Warn, 2},
+	} {
+		if d := services(c.granted); d.Status != c.want || d.Count != c.missing || (c.want == Warn) != slices.Equal(d.Names, []string{"patch deployments.apps", "patch services"}) {
+			t.Errorf("%+v, want %s", d, c.want)
+		}
 	}
 }

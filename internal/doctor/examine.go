@@ -138,7 +138,7 @@ func partsOf(s Subject) []part {
 		list[0].codes = append(list[0].codes, Latency, Clock)
 	}
 	if !s.ReadOnly {
-		list = append(list, part{[]Code{Credentials}, credentials}, part{[]Code{Namespace, Permissions}, examinePermissions})
+		list = append(list, part{[]Code{Credentials}, credentials}, part{[]Code{Namespace, Permissions, Services}, examinePermissions})
 	}
 	list = append(list, part{[]Code{Kueue, Configuration, Rules}, kueue})
 	if s.Live {

@@ -47,13 +47,13 @@ func examinePermissions(ctx context.Context, s Subject, f *findings) {
 	namespace, err := s.Namespace(ctx)
 	if err != nil {
 		f.add(nil, Diagnosis{Code: Namespace, Status: Warn, Reason: Failed, Err: err, Suggest: anyNamespace},
-			Diagnosis{Code: Permissions, Status: Skipped, Reason: None})
+			Diagnosis{Code: Permissions, Status: Skipped, Reason: None}, Diagnosis{Code: Services, Status: Skipped, Reason: None})
 		return
 	}
 	f.add(func(d *Document) { d.Namespace = namespace }, Diagnosis{Code: Namespace, Status: OK, Names: []string{namespace}})
 	answers, err := review(ctx, s, namespace)
 	if err != nil {
-		f.add(nil, failed(Permissions, err))
+		f.add(nil, failed(Permissions, err), failed(Services, err))
 		return
 	}
 	commands := commandPermissionsOf(func(q question) bool { return answers.granted[q] })
@@ -66,7 +66,18 @@ func examinePermissions(ctx context.Context, s Subject, f *findings) {
 	if d.Count = len(d.Names); d.Count > 0 {
 		d.Status, d.Reason = Warn, Incomplete
 	}
-	f.add(func(doc *Document) { doc.CommandPermissions = commands }, d)
+	f.add(func(doc *Document) { doc.CommandPermissions = commands }, d, services(func(q question) bool { return answers.granted[q] }))
+}
+
+// services returns whether the user can create Deployments and Services. Most teams need none of it, so only a part of the
+// permissions is a warning.
+func services(granted func(question) bool) Diagnosis {
+	missing := refused(permissions.Services(), granted)
+	d := Diagnosis{Code: Services, Status: OK, Of: len(questions(permissions.Services())), Count: len(missing)}
+	if d.Count > 0 && d.Count < d.Of {
+		d.Status, d.Reason, d.Names = Warn, Incomplete, missing
+	}
+	return d
 }
 
 // answers are the permissions that the server has granted.
@@ -79,7 +90,7 @@ type answers struct {
 // review asks all questions side by side; the client limits how many are under way.
 func review(ctx context.Context, s Subject, namespace string) (*answers, error) {
 	a := &answers{granted: map[question]bool{}}
-	var all []question
+	all := questions(permissions.Services())
 	for _, c := range permissions.Commands() {
 		all = append(all, questions(slices.Concat(c.Needs, c.Optional))...)
 	}

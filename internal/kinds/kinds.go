@@ -129,6 +129,9 @@ var (
 	Workload              = kueue("workloads", "Workload", true, "kwl", "kueueworkload", "kueueworkloads")
 
 	SelfSubjectAccessReview = Resource{Group: "authorization.k8s.io", Version: "v1", Plural: "selfsubjectaccessreviews", Kind: "SelfSubjectAccessReview"}
+
+	// Only administrators can ask about others. It is not in All.
+	SubjectAccessReview = Resource{Group: "authorization.k8s.io", Version: "v1", Plural: "subjectaccessreviews", Kind: "SubjectAccessReview"}
 )
 
 // VisibilityGroup is the API group in which Kueue publishes the order of its queues.

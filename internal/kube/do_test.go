@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -289,6 +290,35 @@ func TestCanI(t *testing.T) {
 	}
 	if _, err := c.CanI(bg, "get", kinds.Pod, "ns", ""); !IsForbidden(err) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestCan: a review of another user also has the groups that the server adds itself, and a refusal names the permission.
+func TestCan(t *testing.T) {
+	c, _ := serve(t, inTurn(t, func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Kind string `json:"kind"`
+			Spec struct {
+				User   string   `json:"user"`
+				Groups []string `json:"groups"`
+			} `json:"spec"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		if got := fmt.Sprint(r.URL.Path, body); got != "/apis/authorization.k8s.io/v1/subjectaccessreviews{SubjectAccessReview {system:serviceaccount:ci:bot [g system:authenticated system:serviceaccounts system:serviceaccounts:ci]}}" {
+			t.Error(got)
+		}
+		fmt.Fprint(w, `{"status":{"allowed":true}}`)
+	}, refuse(403, "Forbidden", `subjectaccessreviews.authorization.k8s.io is forbidden: User "ada" cannot create resource "subjectaccessreviews"`)))
+	bot := User{Name: "system:serviceaccount:ci:bot", Groups: []string{"g"}}
+	if ok, err := c.Can(bg, bot, "get", kinds.Pod, "ns", ""); !ok || err != nil {
+		t.Errorf("got %v, %v", ok, err)
+	}
+	_, err := c.Can(bg, bot, "get", kinds.Pod, "ns", "")
+	var e *errs.Error
+	if !IsForbidden(err) || !errors.As(err, &e) || e.What != "cannot create subjectaccessreviews" || !slices.ContainsFunc(e.Facts, func(f errs.Fact) bool {
+		return f.Text == "permission to create subjectaccessreviews.authorization.k8s.io in the cluster"
+	}) {
+		t.Errorf("got %v %+v", err, e)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -128,14 +129,40 @@ func (c *Client) Delete(ctx context.Context, r kinds.Resource, namespace, name s
 
 // CanI asks the server whether the user has a permission (a SelfSubjectAccessReview). subresource may be "".
 func (c *Client) CanI(ctx context.Context, verb string, r kinds.Resource, namespace, subresource string) (bool, error) {
-	review := map[string]any{
-		"apiVersion": kinds.SelfSubjectAccessReview.GroupVersion(), "kind": kinds.SelfSubjectAccessReview.Kind,
-		"spec": map[string]any{"resourceAttributes": map[string]string{
-			"namespace": namespace, "verb": verb, "group": r.Group, "version": r.Version,
-			"resource": r.Plural, "subresource": subresource,
-		}},
+	return c.review(ctx, call{verb: "ask for your permissions"}, kinds.SelfSubjectAccessReview, map[string]any{
+		"resourceAttributes": attributes(verb, r, namespace, subresource)})
+}
+
+// User is a user, a group or both that an access review is about.
+type User struct {
+	Name   string
+	Groups []string
+}
+
+// Can is [Client.CanI] for another user (a SubjectAccessReview). It needs permission to create such reviews. The user is
+// also in the groups that the server gives every user, and every service account.
+func (c *Client) Can(ctx context.Context, who User, verb string, r kinds.Resource, namespace, subresource string) (bool, error) {
+	return c.review(ctx, call{verb: "create", res: kinds.SubjectAccessReview}, kinds.SubjectAccessReview, map[string]any{
+		"user": who.Name, "groups": who.allGroups(), "resourceAttributes": attributes(verb, r, namespace, subresource)})
+}
+
+// allGroups returns the groups with those that the server adds itself.
+func (u User) allGroups() []string {
+	out := append(slices.Clone(u.Groups), "system:authenticated")
+	if account, ok := strings.CutPrefix(u.Name, "system:serviceaccount:"); ok {
+		namespace, _, _ := strings.Cut(account, ":")
+		out = append(out, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
 	}
-	data, err := json.Marshal(review)
+	return out
+}
+
+func attributes(verb string, r kinds.Resource, namespace, subresource string) map[string]string {
+	return map[string]string{"namespace": namespace, "verb": verb, "group": r.Group, "version": r.Version, "resource": r.Plural, "subresource": subresource}
+}
+
+// review creates an access review of a kind and returns its answer.
+func (c *Client) review(ctx context.Context, k call, kind kinds.Resource, spec map[string]any) (bool, error) {
+	data, err := json.Marshal(map[string]any{"apiVersion": kind.GroupVersion(), "kind": kind.Kind, "spec": spec})
 	if err != nil {
 		return false, err
 	}
@@ -144,9 +171,8 @@ func (c *Client) CanI(ctx context.Context, verb string, r kinds.Resource, namesp
 			Allowed bool `json:"allowed"`
 		} `json:"status"`
 	}
-	err = c.object(ctx, call{method: http.MethodPost, path: kinds.SelfSubjectAccessReview.Path("", ""),
-		body: data, contentType: "application/json", safe: true,
-		verb: "ask for your permissions", res: kinds.Resource{}}, &answer)
+	k.method, k.path, k.body, k.contentType, k.safe = http.MethodPost, kind.Path("", ""), data, "application/json", true
+	err = c.object(ctx, k, &answer)
 	return answer.Status.Allowed, err
 }
 

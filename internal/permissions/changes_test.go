@@ -11,7 +11,7 @@ import (
 // TestCompare: what is not of this program is refused, subjects of others stay, and what
 // is as it should be is kept.
 func TestCompare(t *testing.T) {
-	want := Objects([]Roles{ForTeam("vision", "g", []string{"a"})})
+	want := Objects([]Roles{ForTeam("vision", "g", []string{"a"}, false)})
 	if got := fmt.Sprintln(len(want), want[0].Resource.Kind, want[1].Resource.Kind, want[2].Resource.Kind, want[3].Resource.Kind); got != "4 ClusterRole Role ClusterRoleBinding RoleBinding\n" {
 		t.Fatal(got)
 	}
@@ -37,7 +37,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := want[c.of]
-			have := Objects([]Roles{ForTeam("vision", "g", []string{"a"})})[c.of].Value
+			have := Objects([]Roles{ForTeam("vision", "g", []string{"a"}, false)})[c.of].Value
 			have.SetResourceVersion("7")
 			have.SetAnnotations(map[string]string{"k": "v"})
 			c.change(have)

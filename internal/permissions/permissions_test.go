@@ -4,9 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/permissions.md")
@@ -25,10 +28,15 @@ const head = "# Permissions of each command\n\n" +
 const after = "\nEvery command also uses, if allowed: %s.\n\nA command works with the job kinds that you have permission for. Pods, Deployments, StatefulSets and Notebooks can hold\n" +
 	"quota too: a command that reads jobs also reads them if it is allowed to.\n\n" +
 	"The Roles of `governance rbac` do not let a team create them, and Services: without a queue, Kueue may not govern them. The\n" +
-	"templates `serve` and `fsdp-llama-etcd` create a Deployment and a Service. A team that uses them also needs:\n\n" +
+	"templates `serve` and `fsdp-llama-etcd` create a Deployment and a Service. For a team that uses them, `--services` adds a Role\n" +
+	"with these permissions: %s.\n\n" +
 	"```\n" +
-	"kubectl create role hyperpod-services --verb create,get,patch,delete --resource deployments.apps,services -n NAMESPACE\n" +
-	"kubectl create rolebinding hyperpod-services --role hyperpod-services --group GROUP -n NAMESPACE\n" +
+	"hyperpod governance rbac researchers --services --apply\n" +
+	"```\n\n" +
+	"An administrator can review another user or group. This needs permission to create\n" +
+	"`subjectaccessreviews.authorization.k8s.io`:\n\n" +
+	"```\n" +
+	"hyperpod governance rbac researchers --verify --as jane --as-group hyperpod-ns-researchers-namespace-level-group\n" +
 	"```\n\n" +
 	"| command | required | optional, besides those of every command |\n|---|---|---|\n"
 
@@ -41,7 +49,7 @@ func TestTable(t *testing.T) {
 		kinds = append(kinds, "`"+r.Resource+"."+r.Group+"`")
 	}
 	fmt.Fprintf(&b, "| name | permissions |\n|---|---|\n| `jobs` | the verbs on %s |\n| *admission check* | %s |\n", strings.Join(kinds, ", "), cell(Merge(admissionCheck())))
-	fmt.Fprintf(&b, after, strings.ReplaceAll(cell(Merge(place())), "<br>", ", "))
+	fmt.Fprintf(&b, after, strings.ReplaceAll(cell(Merge(place())), "<br>", ", "), strings.ReplaceAll(cell(Merge(Services())), "<br>", ", "))
 	for _, c := range Commands() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, cell(Merge(c.Needs)), short(c.Optional))
 	}
@@ -117,7 +125,7 @@ func cell(permissions []Permission) string {
 // TestRolesGrantNoMore: no wildcard, no write on what is not of the namespace, nothing of
 // other namespaces.
 func TestRolesGrantNoMore(t *testing.T) {
-	r := ForTeam("vision", "g", []string{"a", "b"})
+	r := ForTeam("vision", "g", []string{"a", "b"}, false)
 	if len(r.Namespaced) != 2 || len(r.Bindings) != 2 || r.Namespaced[1].Namespace != "b" || r.Bindings[1].Namespace != "b" {
 		t.Errorf("%+v", r)
 	}
@@ -137,5 +145,28 @@ func TestRolesGrantNoMore(t *testing.T) {
 		if slices.Contains(rule.Verbs, "*") || slices.Contains(rule.Resources, "*") || slices.Contains(rule.APIGroups, "*") {
 			t.Errorf("a wildcard: %+v", rule)
 		}
+	}
+}
+
+// TestServices: on demand, a second Role of each namespace lets a team create Deployments and Services; the other Role stays the same.
+func TestServices(t *testing.T) {
+	plain, r := ForTeam("vision", "g", []string{"a", "b"}, false), ForTeam("vision", "g", []string{"a", "b"}, true)
+	if len(r.Namespaced) != 4 || len(r.Bindings) != 4 || !reflect.DeepEqual(r.Namespaced[0], plain.Namespaced[0]) || !reflect.DeepEqual(r.Cluster, plain.Cluster) {
+		t.Fatalf("%+v", r)
+	}
+	role, binding := r.Namespaced[3], r.Bindings[3]
+	if role.Namespace != "b" || role.Name != ServicesRoleName || binding.RoleRef.Name != ServicesRoleName || binding.Subjects[0].Name != "g" {
+		t.Errorf("%+v %+v", role, binding)
+	}
+	want := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"create", "delete", "get", "patch"}},
+		{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"create", "delete", "get", "patch"}}}
+	if !reflect.DeepEqual(role.Rules, want) {
+		t.Errorf("%+v", role.Rules)
+	}
+	creates := func(services bool) bool {
+		return slices.ContainsFunc(Questions(services), func(q Review) bool { return q.Text() == "create deployments.apps" && q.Required })
+	}
+	if !creates(true) || creates(false) {
+		t.Error("a review with services asks for them, another one does not")
 	}
 }

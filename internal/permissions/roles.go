@@ -6,10 +6,15 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// RoleName is the name of the Role, the ClusterRole and their bindings.
-const RoleName = "hyperpod-data-scientist"
+// RoleName is the name of the Role, the ClusterRole and their bindings; ServicesRoleName that of the Role for services.
+const (
+	RoleName         = "hyperpod-data-scientist"
+	ServicesRoleName = "hyperpod-services"
+)
 
 // Roles are what grants a team's data scientists the permissions of all commands.
 type Roles struct {
@@ -21,8 +26,8 @@ type Roles struct {
 
 // ForTeam returns the Roles for a group of users in the namespaces of a team. The
 // ClusterRole only reads objects that are not of a namespace; without it commands work
-// and report what is hidden.
-func ForTeam(team, group string, namespaces []string) Roles {
+// and report what is hidden. With services, a second Role in each namespace grants [Services].
+func ForTeam(team, group string, namespaces []string, services bool) Roles {
 	var own, wide []Permission
 	for _, c := range Commands() {
 		for _, r := range slices.Concat(c.Needs, c.Optional) {
@@ -38,13 +43,28 @@ func ForTeam(team, group string, namespaces []string) Roles {
 	subjects := []rbacv1.Subject{{Kind: rbacv1.GroupKind, APIGroup: rbacv1.GroupName, Name: group}}
 	out := Roles{
 		Cluster:        &rbacv1.ClusterRole{TypeMeta: meta("ClusterRole"), ObjectMeta: named("", RoleName), Rules: rules(Merge(wide))},
-		ClusterBinding: &rbacv1.ClusterRoleBinding{TypeMeta: meta("ClusterRoleBinding"), ObjectMeta: named("", name), Subjects: subjects, RoleRef: ref("ClusterRole")},
+		ClusterBinding: &rbacv1.ClusterRoleBinding{TypeMeta: meta("ClusterRoleBinding"), ObjectMeta: named("", name), Subjects: subjects, RoleRef: ref("ClusterRole", RoleName)},
 	}
 	for _, ns := range namespaces {
-		out.Namespaced = append(out.Namespaced, &rbacv1.Role{TypeMeta: meta("Role"), ObjectMeta: named(ns, RoleName), Rules: rules(Merge(own))})
-		out.Bindings = append(out.Bindings, &rbacv1.RoleBinding{TypeMeta: meta("RoleBinding"), ObjectMeta: named(ns, RoleName), Subjects: subjects, RoleRef: ref("Role")})
+		out.add(ns, RoleName, own, subjects)
+		if services {
+			out.add(ns, ServicesRoleName, Services(), subjects)
+		}
 	}
 	return out
+}
+
+// add grants permissions in a namespace.
+func (r *Roles) add(namespace, name string, permissions []Permission, subjects []rbacv1.Subject) {
+	r.Namespaced = append(r.Namespaced, &rbacv1.Role{TypeMeta: meta("Role"), ObjectMeta: named(namespace, name), Rules: rules(Merge(permissions))})
+	r.Bindings = append(r.Bindings, &rbacv1.RoleBinding{TypeMeta: meta("RoleBinding"), ObjectMeta: named(namespace, name), Subjects: subjects, RoleRef: ref("Role", name)})
+}
+
+// Services returns the permissions that templates with a Deployment or a Service need besides those of all commands.
+// Roles grant them only on demand: without a queue, Kueue may not govern a Deployment.
+func Services() []Permission {
+	verbs := []string{"create", "delete", "get", "patch"}
+	return []Permission{in(kinds.Deployment.Group, kinds.Deployment.Plural, verbs...), in(kinds.Service.Group, kinds.Service.Plural, verbs...)}
 }
 
 // clusterScoped reports a kind without a namespace: reading such objects of all teams is
@@ -79,8 +99,8 @@ func meta(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: kind}
 }
 
-func ref(kind string) rbacv1.RoleRef {
-	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: RoleName}
+func ref(kind, name string) rbacv1.RoleRef {
+	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: name}
 }
 
 // Review is a permission and whether a user has it.
@@ -93,10 +113,14 @@ type Review struct {
 }
 
 // Questions returns the single permissions behind all commands, each with the commands that ask
-// for it, required ones first.
-func Questions() []Review {
+// for it, required ones first. With services, those of [Services] are required too.
+func Questions(services bool) []Review {
 	var out []Review
-	for _, c := range Commands() {
+	commands := Commands()
+	if services {
+		commands = append(commands, Command{Name: "start-job --template serve", Needs: Services()})
+	}
+	for _, c := range commands {
 		for i, list := range [][]Permission{c.Needs, c.Optional} {
 			for _, r := range list {
 				for _, v := range r.Verbs {

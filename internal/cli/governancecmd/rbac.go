@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/parallel"
 	"github.com/hyperpod-cli/hyperpod/internal/permissions"
@@ -29,8 +30,12 @@ type RBACOptions struct {
 	All     bool
 	// Group is the group of the data scientists; "" is derived from the team.
 	Group string
-	// Verify reviews the rights of the current user instead.
-	Verify bool
+	// Services adds the Roles for Deployments and Services.
+	Services bool
+	// Verify reviews the permissions of the current user instead, or those of As and AsGroups.
+	Verify   bool
+	As       string
+	AsGroups []string
 	// Principals are ARNs of IAM roles and users: access entries in place of Roles.
 	Principals []string
 	// Apply writes the Roles, or creates the access entries.
@@ -55,7 +60,11 @@ are not its own: it labels its objects app.kubernetes.io/managed-by=hyperpod.
 
 --verify asks the API server for each permission, as the current user, and lists
 the missing ones with the commands that they affect; -o wide lists all. The exit
-code is 3 if a required one is missing.
+code is 3 if a required one is missing. With --as or --as-group, it asks for
+another user or group; this needs permission to create subjectaccessreviews.
+
+--services adds a Role for templates that create Deployments and Services, for
+example serve.
 
 --principal prints EKS access entries instead, which make an IAM role or user a
 member of the group and grant nothing else; --apply creates them, and --verify
@@ -63,7 +72,9 @@ compares them with what exists.`,
 		Example: `  hyperpod governance rbac researchers > roles.yaml
   hyperpod governance rbac --all --group-prefix data-scientists-
   hyperpod governance rbac researchers --apply
+  hyperpod governance rbac researchers --services --apply
   hyperpod governance rbac researchers --verify
+  hyperpod governance rbac researchers --verify --as jane --as-group ml-users
   hyperpod governance rbac researchers --cluster-name ml-prod --principal arn:aws:iam::123456789012:role/researchers --apply`,
 		RunE: factory.RunE(o, o.take, runRBAC, runF),
 	}
@@ -71,6 +82,9 @@ compares them with what exists.`,
 	fs.BoolVar(&o.All, "all", false, "print the Roles of all teams")
 	fs.StringVar(&o.Group, "group-prefix", "", "prefix of the group name, before the team's (default hyperpod-ns-TEAM-namespace-level-group)")
 	fs.BoolVar(&o.Verify, "verify", false, "review the permissions of the current user, or the access entries of --principal")
+	fs.StringVar(&o.As, "as", "", "user that --verify reviews (default: the current user)")
+	fs.StringArrayVar(&o.AsGroups, "as-group", nil, "group of that user, or a group to review alone (repeatable)")
+	fs.BoolVar(&o.Services, "services", false, "add the permissions for Deployments and Services")
 	fs.StringArrayVar(&o.Principals, "principal", nil, "ARN of an IAM role or user of the team, for an EKS access entry (repeatable)")
 	fs.BoolVar(&o.Apply, "apply", false, "write the Roles to the cluster, or create the access entries of --principal")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
@@ -99,11 +113,30 @@ func (o *RBACOptions) Validate() error {
 	if o.Verify && o.Group != "" {
 		return factory.Excludes("verify", "group-prefix")
 	}
+	if o.Services && len(o.Principals) > 0 {
+		return factory.Excludes("services", "principal")
+	}
+	if o.other() && len(o.Principals) > 0 {
+		return factory.Excludes(o.otherFlag(), "principal")
+	}
+	if o.other() && !o.Verify {
+		return factory.Requires(o.otherFlag(), "--verify")
+	}
 	if strings.HasPrefix(o.Group, "system:") {
 		// Kubernetes keeps these groups for itself, and EKS refuses them in access entries.
 		return factory.Invalid("group-prefix", o.Group, `must not begin with "system:"`)
 	}
 	return o.validEntries()
+}
+
+// other reports whether another user than the current one is reviewed.
+func (o *RBACOptions) other() bool { return o.As != "" || len(o.AsGroups) > 0 }
+
+func (o *RBACOptions) otherFlag() string {
+	if o.As != "" {
+		return "as"
+	}
+	return "as-group"
 }
 
 // validEntries checks the options about access entries.
@@ -146,7 +179,7 @@ func runRBAC(ctx context.Context, o *RBACOptions) error {
 	}
 	var roles []permissions.Roles
 	for _, t := range teams {
-		roles = append(roles, permissions.ForTeam(t.Name, o.group(t.Name), t.Namespaces))
+		roles = append(roles, permissions.ForTeam(t.Name, o.group(t.Name), t.Namespaces, o.Services))
 	}
 	if o.Apply {
 		return o.applyRoles(ctx, c, roles)
@@ -220,7 +253,9 @@ type ReviewDocument struct {
 	Schema      string
 	Team        string
 	Namespace   string
-	Allowed     bool // every required permission is there
+	User        string   // "": the current user, or UserGroups alone
+	UserGroups  []string // those of the flags
+	Allowed     bool     // every required permission is there
 	Permissions []review
 }
 
@@ -232,17 +267,17 @@ type review struct {
 	Commands   []string
 }
 
-// verify asks for each permission as the current user.
+// verify asks for each permission of the current user, or of another one.
 func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *factory.Cluster, team quota.Team) error {
-	doc := ReviewDocument{Schema: "hyperpod.governance-rbac/v1", Team: team.Name, Namespace: team.Namespaces[0], Allowed: true}
-	questions := permissions.Questions()
+	doc := ReviewDocument{Schema: "hyperpod.governance-rbac/v1", Team: team.Name, Namespace: team.Namespaces[0], User: o.As, UserGroups: append([]string{}, o.AsGroups...), Allowed: true}
+	questions := permissions.Questions(o.Services)
 	results, err := parallel.Map(questions, func(q permissions.Review) (review, error) {
 		resource, sub, _ := strings.Cut(q.Permission.Resource, "/")
 		ns := ""
 		if !q.Permission.Cluster {
 			ns = team.Namespaces[0]
 		}
-		ok, err := c.CanI(ctx, q.Verb, kinds.Resource{Group: q.Permission.Group, Plural: resource}, ns, sub)
+		ok, err := o.can(ctx, c, q.Verb, kinds.Resource{Group: q.Permission.Group, Plural: resource}, ns, sub)
 		return review{Permission: q.Text(), Namespace: ns, Required: q.Required, Allowed: ok, Commands: q.Commands}, err
 	})
 	if err != nil {
@@ -256,6 +291,25 @@ func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *facto
 		code = errs.No
 	}
 	return answered(o.Factory, err, code)
+}
+
+func (o *RBACOptions) can(ctx context.Context, c *factory.Cluster, verb string, r kinds.Resource, namespace, subresource string) (bool, error) {
+	if o.other() {
+		return c.Can(ctx, kube.User{Name: o.As, Groups: o.AsGroups}, verb, r, namespace, subresource)
+	}
+	return c.CanI(ctx, verb, r, namespace, subresource)
+}
+
+// reviewed names who is reviewed, "" for the current user.
+func reviewed(d ReviewDocument) string {
+	var out []string
+	if d.User != "" {
+		out = append(out, "user "+d.User)
+	}
+	if len(d.UserGroups) > 0 {
+		out = append(out, words.Verb(len(d.UserGroups), "group ", "groups ")+words.Some(d.UserGroups, 4))
+	}
+	return strings.Join(out, ", ")
 }
 
 // reviewTable has one row for the verbs on a resource that are missing, with the commands that need them, and counts the
@@ -298,6 +352,9 @@ func reviewTable(d ReviewDocument, wide bool) output.Table {
 		t.Rows = append(t.Rows, output.T(r.resource, strings.Join(r.verbs, ", "), r.scope, yes[r.allowed], yes[r.required], strings.Join(slices.Compact(r.commands), ", ")))
 	}
 	t.NoHeader = len(rows) == 0
+	if who := reviewed(d); who != "" {
+		t.Notes = append(t.Notes, "permissions of "+who)
+	}
 	t.Notes = append(t.Notes, granted(missing[1], all[1], "required", " in "+d.Namespace), granted(missing[0], all[0], "optional", ""))
 	if !wide {
 		t.Notes = append(t.Notes, "granted permissions are hidden (see -o wide)")

@@ -56,7 +56,7 @@ func fromError(d *doctor.Diagnosis) {
 // subjects are what a diagnosis examines, for reasons that are the same everywhere.
 var subjects = map[doctor.Code]string{
 	doctor.Connection: "the API server", doctor.Latency: "the latency", doctor.Clock: "the clock of the server", doctor.Credentials: "the user",
-	doctor.Namespace: "the namespace", doctor.Permissions: "permissions", doctor.Kueue: "Kueue's API", doctor.Configuration: "Kueue's configuration",
+	doctor.Namespace: "the namespace", doctor.Permissions: "permissions", doctor.Services: "permissions for services", doctor.Kueue: "Kueue's API", doctor.Configuration: "Kueue's configuration",
 	doctor.Rules: "Kueue's version", doctor.Controller: "Kueue's controller", doctor.Webhooks: "webhooks", doctor.Queues: "queues",
 	doctor.QueuePositions: "positions in queues", doctor.JobKinds: "job kinds", doctor.Operators: "operators", doctor.Nodes: "nodes",
 }
@@ -109,6 +109,8 @@ func message(d doctor.Diagnosis) (text, advice string) {
 		return "commands work in namespace " + names, ""
 	case doctor.Permissions:
 		return permissions(d, names)
+	case doctor.Services:
+		return services(d, names)
 	case doctor.Kueue:
 		return kueueAPI(d, names)
 	case doctor.Configuration:
@@ -160,6 +162,20 @@ func permissions(d doctor.Diagnosis, names string) (text, advice string) {
 			"ask an administrator for the permissions; -o wide lists them, governance rbac prints Roles that grant them"
 	}
 	return fmt.Sprintf("every required permission of %s is granted", words.Count(d.Of, "command", "commands")), ""
+}
+
+// services returns the sentence about Deployments and Services, and what to do.
+func services(d doctor.Diagnosis, names string) (text, advice string) {
+	const add = "an administrator can grant them with governance rbac TEAM --services"
+	switch {
+	case d.Reason == doctor.None:
+		return "not examined: no namespace is known", ""
+	case d.Reason == doctor.Incomplete:
+		return fmt.Sprintf("%d of %s for Deployments and Services %s missing: %s", d.Count, words.Count(d.Of, "permission", "permissions"), words.Verb(d.Count, "is", "are"), names), add
+	case d.Count > 0:
+		return "templates that create Deployments and Services need permissions that you do not have", add
+	}
+	return "every permission for Deployments and Services is granted", ""
 }
 
 // kueueAPI returns the sentence about Kueue's API, and what to do.
