@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -93,8 +94,8 @@ func (r *Retried) changed(old, now forest, was, o client.Object) {
 				}
 			}
 		}
-	case *kueue.AdmissionCheck: // admissioncheck_controller.go
-		if was == nil || !equality.Semantic.DeepEqual(was.(*kueue.AdmissionCheck), o) {
+	case *kueue.AdmissionCheck: // admissioncheck_controller.go: queues that become active
+		if old, _ := was.(*kueue.AdmissionCheck); !passes(old) && passes(o) {
 			for _, cq := range now.queues {
 				if checks(cq).Has(o.Name) {
 					r.roots.Insert(now.rootOf(cq.Name))
@@ -301,6 +302,11 @@ func conditionsOf(n *corev1.Node) map[corev1.NodeConditionType]corev1.ConditionS
 		out[c.Type] = c.Status
 	}
 	return out
+}
+
+// passes reports whether an admission check is active.
+func passes(c *kueue.AdmissionCheck) bool {
+	return c != nil && apimeta.IsStatusConditionTrue(c.Status.Conditions, kueue.AdmissionCheckActive)
 }
 
 // checks are the admission checks of a ClusterQueue.

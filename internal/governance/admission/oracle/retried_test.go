@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	_ "unsafe" // go:linkname
 
@@ -63,7 +64,13 @@ func parkedCluster() []client.Object {
 		&kueue.Cohort{ObjectMeta: metav1.ObjectMeta{Name: "right"}, Spec: kueue.CohortSpec{ParentName: "root"}},
 		&kueue.Cohort{ObjectMeta: metav1.ObjectMeta{Name: "other"}},
 	}
-	return slices.Concat(list, parkedQueue("a", "left"), parkedQueue("b", "right"), parkedQueue("c", "other"), parkedQueue("d", ""))
+	list = slices.Concat(list, parkedQueue("a", "left"), parkedQueue("b", "right"), parkedQueue("c", "other"), parkedQueue("d", ""))
+	check := &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "check"}, Spec: kueue.AdmissionCheckSpec{ControllerName: "example.com/check"}}
+	apimeta.SetStatusCondition(&check.Status.Conditions, metav1.Condition{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue, Reason: "Active"})
+	return edited(append([]client.Object{check}, list...), "", "a", func(q *kueue.ClusterQueue) bool {
+		q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{{Name: "check"}}}
+		return true
+	})
 }
 
 // edited returns a list with other versions of the objects of a type and a name, and without those that edit removes.
@@ -103,6 +110,12 @@ func TestRetriedAfter(t *testing.T) {
 	}
 	all := []string{"a/small", "a/waits", "b/small", "b/waits", "c/small", "c/waits", "d/small", "d/waits"}
 	tree, others := all[4:], all[2:]
+	inactive := func(l []client.Object) []client.Object {
+		return edited(l, "", "check", func(c *kueue.AdmissionCheck) bool {
+			c.Status.Conditions[0].Status = metav1.ConditionFalse
+			return true
+		})
+	}
 	for name, c := range map[string]struct {
 		change func([]client.Object) []client.Object
 		want   []string // that stay aside
@@ -163,6 +176,22 @@ func TestRetriedAfter(t *testing.T) {
 		"a flavor without queues": {func(l []client.Object) []client.Object {
 			return flavor(l, "unused", func(f *kueue.ResourceFlavor) { f.Spec.NodeLabels = map[string]string{"k": "v"} })
 		}, all},
+		"a label of an admission check": {func(l []client.Object) []client.Object {
+			return edited(l, "", "check", func(c *kueue.AdmissionCheck) bool { c.Labels = map[string]string{"k": "v"}; return true })
+		}, all},
+		"the message of an admission check": {func(l []client.Object) []client.Object {
+			return edited(l, "", "check", func(c *kueue.AdmissionCheck) bool { c.Status.Conditions[0].Message = "ready"; return true })
+		}, all},
+		"an admission check is inactive": {inactive, others},
+		"an admission check is deleted": {func(l []client.Object) []client.Object {
+			return edited(l, "", "check", remove[*kueue.AdmissionCheck])
+		}, others},
+		"an admission check is active again": {func(l []client.Object) []client.Object {
+			return edited(l, "", "check", func(c *kueue.AdmissionCheck) bool {
+				c.Status.Conditions[0].Status = metav1.ConditionTrue
+				return true
+			})
+		}, tree},
 		"a LocalQueue moves": {func(l []client.Object) []client.Object {
 			return localQueue(l, func(q *kueue.LocalQueue) { q.Spec.ClusterQueue = "d" })
 		}, all[2:]},
@@ -184,6 +213,11 @@ func TestRetriedAfter(t *testing.T) {
 			stopped(never)
 			r.event(nil, never)
 			before := append(r.objects(parkedCluster()), never)
+			if strings.HasSuffix(name, " again") {
+				changed := inactive(before)
+				r.happen(before, changed)
+				before = changed
+			}
 			after := c.change(before)
 			r.happen(before, after)
 			if got := r.aside(); !slices.Equal(got, c.want) {
@@ -260,11 +294,14 @@ func unreserved(w *kueue.Workload) {
 	w.Status = kueue.WorkloadStatus{Conditions: []metav1.Condition{{Type: kueue.WorkloadQuotaReserved, Status: metav1.ConditionFalse, Reason: "Pending", LastTransitionTime: metav1.NewTime(now)}}}
 }
 
-// aside are the workloads that Kueue has put aside.
+// aside are the workloads that Kueue has put aside in active ClusterQueues.
 func (r *real) aside() []string {
 	var out []string
-	for _, list := range r.queues.DumpInadmissible() {
+	for cq, list := range r.queues.DumpInadmissible() {
 		for _, key := range list {
+			if !r.cache.ClusterQueueActive(cq) {
+				continue
+			}
 			out = append(out, string(key))
 		}
 	}
@@ -322,6 +359,8 @@ func (r *real) event(was, o client.Object) {
 		send(core.NewLocalQueueReconciler(r.api, r.queues, r.cache), was, o, k)
 	case *kueue.ResourceFlavor:
 		send(core.NewResourceFlavorReconciler(r.api, r.queues, r.cache, nil), was, o, k)
+	case *kueue.AdmissionCheck:
+		send(core.NewAdmissionCheckReconciler(r.api, r.queues, r.cache, nil), was, o, k)
 	case *kueue.Cohort: // its controller does it when it reconciles
 		must(r.cache.AddOrUpdateCohort(k))
 		r.queues.AddOrUpdateCohort(r.ctx, k)
