@@ -1,10 +1,14 @@
 package discovery
 
 import (
+	"context"
 	"net/url"
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
 // Site is a cluster as the AWS console knows it.
@@ -75,4 +79,16 @@ func (s Site) ClusterConsole(cluster string) string {
 		return ""
 	}
 	return base + "/sagemaker/home?region=" + s.Region + "#/cluster-management/" + cluster
+}
+
+// HyperPodName returns the name of the HyperPod cluster from the labels of its nodes. It is "" if nodes have no such label, or if
+// the user has no permission to list nodes.
+func HyperPodName(ctx context.Context, c *kube.Client) string {
+	nodes, err := kube.List[struct {
+		Metadata struct{ Labels map[string]string } `json:"metadata"`
+	}](ctx, c, kinds.Node, "", kube.ListOptions{LabelSelector: kinds.ClusterNameLabel, MetadataOnly: true})
+	if err != nil || len(nodes.Items) == 0 {
+		return ""
+	}
+	return nodes.Items[0].Metadata.Labels[kinds.ClusterNameLabel]
 }

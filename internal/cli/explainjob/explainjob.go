@@ -160,7 +160,7 @@ func again(ctx context.Context, c *factory.Cluster, found findjob.Job) func(reme
 		if err != nil {
 			return nil, remedy.Made{}, err
 		}
-		return findtemplate.Changed(t, values.Values{Name: name, Namespace: found.Namespace}, change)
+		return admissioncheck.Changed(t, values.Values{Name: name, Namespace: found.Namespace}, change)
 	}
 }
 

@@ -1,7 +1,6 @@
 package factory
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,26 +17,60 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
+
+// lab is a cluster with two jobs. The PyTorchJob can be deleted.
+type lab struct {
+	*fixture.Server
+	deleted atomic.Bool
+}
+
+func newLab() *lab {
+	object := func(apiVersion, kind, namespace, name string, labels map[string]any) map[string]any {
+		return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"namespace": namespace, "name": name, "labels": labels}}
+	}
+	const ns = "hyperpod-ns-researchers"
+	return &lab{Server: fixture.New(
+		object("v1", "Namespace", "", ns, nil),
+		object("kueue.x-k8s.io/v1beta2", "LocalQueue", ns, "queue", nil),
+		object("kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass", "", "training-priority", nil),
+		object("kubeflow.org/v1", "PyTorchJob", ns, "vit-huge", map[string]any{"app": "vit"}),
+		object("batch/v1", "Job", ns, "evaluate", map[string]any{"kueue.x-k8s.io/queue-name": "queue"}),
+	)}
+}
+
+func (l *lab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method == http.MethodDelete:
+		l.deleted.Store(true)
+		answer(w, http.StatusOK, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
+	case l.deleted.Load() && strings.HasSuffix(r.URL.Path, "/pytorchjobs"):
+		answer(w, http.StatusOK, `{"kind":"PyTorchJobList","apiVersion":"kubeflow.org/v1","metadata":{},"items":[]}`)
+	default:
+		l.Server.ServeHTTP(w, r)
+	}
+}
+
+// answer writes a JSON document.
+func answer(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, text)
+}
 
 // TestJobsOfTheKindsThatCanBeListed: a kind that cannot be listed leaves the names of
 // the other kinds, and its error is not lost.
 func TestJobsOfTheKindsThatCanBeListed(t *testing.T) {
-	box, err := sandbox.Create(context.Background(), filepath.Join(t.TempDir(), "lab"+sandbox.Extension), "enterprise", sandbox.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := newLab()
 	c := kube.NewInProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/rayjobs") {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"no","code":403}`)
+			answer(w, http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"no","code":403}`)
 			return
 		}
 		box.ServeHTTP(w, r)
 	}), "test", kube.Options{})
-	f := &Factory{cluster: &Cluster{Client: c, Now: box.Now}, Env: func(string) string { return "" }, Global: Global{Namespace: "hyperpod-ns-researchers"}}
+	f := &Factory{cluster: &Cluster{Client: c, Now: time.Now}, Env: func(string) string { return "" }, Global: Global{Namespace: "hyperpod-ns-researchers"}}
 	names, err := Jobs(t.Context(), f)
 	if !slices.ContainsFunc(names, func(n string) bool { return Word(n) == "vit-huge" }) || !kube.IsForbidden(err) {
 		t.Errorf("%v, %v", names, err)
@@ -46,10 +79,7 @@ func TestJobsOfTheKindsThatCanBeListed(t *testing.T) {
 
 // TestNamesAreKept: completion asks a server once for the same names, and again after a command that changes something.
 func TestNamesAreKept(t *testing.T) {
-	box, err := sandbox.Create(t.Context(), filepath.Join(t.TempDir(), "lab"+sandbox.Extension), "enterprise", sandbox.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := newLab()
 	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)

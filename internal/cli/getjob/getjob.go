@@ -176,7 +176,7 @@ func (o *Options) document(ctx context.Context, c *factory.Cluster, j findjob.Jo
 			o.Factory.Notef("note: hidden: %s", u)
 		}
 	} else {
-		r.console = Console(ctx, c)
+		r.console = console(ctx, c)
 	}
 	var url *string
 	if r.console != "" {

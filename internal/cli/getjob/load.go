@@ -130,7 +130,7 @@ func (l *loader) surroundings(ctx context.Context, r report) (report, error) {
 		})
 	} else {
 		l.start(func() error {
-			r.console = Console(ctx, l.c)
+			r.console = console(ctx, l.c)
 			return nil
 		})
 	}
@@ -174,25 +174,16 @@ func (r report) resilience() jobs.Resilience {
 	return jobs.ResilienceOf(r.job, r.events, r.pods, r.nodes)
 }
 
-// Console returns the URL of the HyperPod cluster in the AWS console. It is "" if the
-// cluster does not run on EKS, or if the user has no permission to list nodes, whose
-// labels hold the cluster's name.
-func Console(ctx context.Context, c *factory.Cluster) string {
+// console returns the URL of the HyperPod cluster in the AWS console; "" if the cluster does not run on EKS.
+func console(ctx context.Context, c *factory.Cluster) string {
 	site, ok := discovery.SiteOf(c.Server(), c.Context, c.ClusterName)
 	if !ok {
 		return ""
 	}
-	name := ""
-	nodes, err := kube.List[struct {
-		Metadata struct{ Labels map[string]string } `json:"metadata"`
-	}](ctx, c.Client, kinds.Node, "", kube.ListOptions{LabelSelector: kinds.ClusterNameLabel, MetadataOnly: true})
-	if err == nil && len(nodes.Items) > 0 {
-		name = nodes.Items[0].Metadata.Labels[kinds.ClusterNameLabel]
-	}
-	return site.ClusterConsole(name)
+	return site.ClusterConsole(discovery.HyperPodName(ctx, c.Client))
 }
 
-// consoleOf is Console for nodes that were read.
+// consoleOf is console for nodes that were read.
 func consoleOf(c *factory.Cluster, nodes []state.Node) string {
 	site, ok := discovery.SiteOf(c.Server(), c.Context, c.ClusterName)
 	if !ok {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/browser"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -124,7 +123,7 @@ func consoles(ctx context.Context, c *factory.Cluster) (out []Page) {
 		return nil
 	}
 	base := site.Console()
-	if link := getjob.Console(ctx, c); link != "" {
+	if link := site.ClusterConsole(discovery.HyperPodName(ctx, c.Client)); link != "" {
 		out = append(out, Page{Name: "HyperPod cluster", URL: link})
 	}
 	if eks := discovery.EKSName(c.Config(), c.Context, c.ClusterName); base != "" && eks != "" {

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/editor"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
@@ -145,7 +145,7 @@ func (r *run) start(ctx context.Context) error {
 		return r.editAndFinish(ctx, d.template, v, *result)
 	}
 	return r.finish(ctx, job{Result: *result, namespace: v.Namespace, template: d.template, change: func(c remedy.Change) (map[string]any, remedy.Made, error) {
-		return findtemplate.Changed(d.template, v, c)
+		return admissioncheck.Changed(d.template, v, c)
 	}})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/notifyflags"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/obstacle"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
@@ -236,7 +237,7 @@ func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.R
 		progress.Above(print)
 	}
 	r.Missing = func(m []state.Missing) { above(func() { f.Missing(m) }) }
-	h := newObstacle(explained(f, c, r), func(lines []errs.Line) {
+	h := obstacle.New(explained(f, c, r), func(lines []errs.Line) {
 		above(func() { _, _ = io.WriteString(f.IO.Err, f.IO.Lines(lines)) })
 	})
 	if !f.Global.Quiet {
@@ -247,13 +248,13 @@ func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.R
 				progress.Update(line, jobtext.ShorterProgress(p)...)
 			}
 			mu.Unlock()
-			h.see(p.Status.State)
+			h.See(p.Status.State)
 		}
 	}
 	asking, stop := context.WithCancel(ctx)
 	var wg crash.Group
 	if !f.Global.Quiet && r.Goal != wait.Deleted {
-		wg.Go(func() { h.run(asking) })
+		wg.Go(func() { h.Run(asking) })
 	}
 	last, err := wait.Wait(ctx, c.Client, r)
 	stop()
@@ -267,7 +268,7 @@ func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.R
 		if progress.Stays() {
 			e.Why = "" // the line above has it
 		}
-		if h.why() != "" {
+		if h.Why() != "" {
 			e.Try = []errs.Suggestion{errs.Run("explain-job", r.Name, "-n", r.Namespace)}
 		}
 	}

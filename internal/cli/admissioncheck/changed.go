@@ -1,4 +1,4 @@
-package findtemplate
+package admissioncheck
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package waitjob
+package obstacle
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func TestObstacle(t *testing.T) {
 		var printed []string
 		asked := 0
 		why, fails := "", error(nil)
-		h := newObstacle(func(context.Context) (string, []string, error) {
+		h := New(func(context.Context) (string, []string, error) {
 			asked++
 			return why, []string{"do this"}, fails
 		}, func(lines []errs.Line) {
@@ -30,9 +30,9 @@ func TestObstacle(t *testing.T) {
 		})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { h.run(ctx); close(done) }()
+		go func() { h.Run(ctx); close(done) }()
 		after := func(s jobs.State, d time.Duration) {
-			h.see(s)
+			h.See(s)
 			<-time.After(d)
 			synctest.Wait()
 		}
@@ -51,8 +51,8 @@ func TestObstacle(t *testing.T) {
 		after(jobs.Pending, 2*patience)
 		after(jobs.Pending, 2*patience)
 		expect("one reason is reported once", 3, 1)
-		if h.why() != "too large" || printed[0] != "too large\n  try:   do this\n" {
-			t.Errorf("%q, said %q", h.why(), printed)
+		if h.Why() != "too large" || printed[0] != "too large\n  try:   do this\n" {
+			t.Errorf("%q, said %q", h.Why(), printed)
 		}
 		fails = errors.New("no answer")
 		after(jobs.Pending, 2*patience)
