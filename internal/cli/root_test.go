@@ -14,7 +14,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -149,17 +148,6 @@ func TestJoinBoolValues(t *testing.T) {
 		if got := strings.Join(joinBoolValues(strings.Fields(in)), " "); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
-	}
-}
-
-// The version that is printed is the one in go.mod.
-func TestKueueVersion(t *testing.T) {
-	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(mod), "sigs.k8s.io/kueue "+admission.KueueVersion+"\n") {
-		t.Errorf("go.mod does not have Kueue %s", admission.KueueVersion)
 	}
 }
 

@@ -4,11 +4,14 @@ import "github.com/spf13/cobra"
 
 // helpTopics returns the help pages that are not about a command.
 func helpTopics() []*cobra.Command {
-	return []*cobra.Command{
-		{
-			Use:   "exit-codes",
-			Short: "Exit codes and their meanings",
-			Long: `    0  success
+	return []*cobra.Command{exitCodesTopic(), environmentTopic(), outputTopic(), templatesTopic(), offlineTopic(), agentsTopic()}
+}
+
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "Exit codes and their meanings",
+		Long: `    0  success
     1  the command failed
     2  the command line, or a file that it names, is invalid
     3  the answer is no: the job failed, or can never run
@@ -17,11 +20,14 @@ func helpTopics() []*cobra.Command {
     8  still pending
   124  a wait timed out
   130  interrupted: Ctrl-C, SIGTERM or SIGHUP`,
-		},
-		{
-			Use:   "environment",
-			Short: "Environment variables",
-			Long: `Clusters:
+	}
+}
+
+func environmentTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "environment",
+		Short: "Environment variables",
+		Long: `Clusters:
   KUBECONFIG            kubeconfig files, as for kubectl
   HYPERPOD_SANDBOX      sandbox to use (1: the default sandbox)
   HYPERPOD_SNAPSHOT     snapshot to use, read-only
@@ -50,11 +56,14 @@ Terminal and folders:
   XDG_CONFIG_HOME       base directory for configuration
   XDG_STATE_HOME        base directory for sandboxes and recorded history
   XDG_CACHE_HOME        base directory for caches`,
-		},
-		{
-			Use:   "output",
-			Short: "Output formats",
-			Long: `Results go to stdout; notices, progress and warnings go to stderr (--quiet
+	}
+}
+
+func outputTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "output",
+		Short: "Output formats",
+		Long: `Results go to stdout; notices, progress and warnings go to stderr (--quiet
 suppresses them). A terminal gets a table, a pipe gets JSON. -o and the setting
 "output" choose another format:
 
@@ -77,11 +86,14 @@ Examples:
   hyperpod list-jobs -A --state running -o name
   hyperpod get-queue ml-engineers -o custom-columns=JOB:.Name,WHY:.Summary
   hyperpod start-job -f train.yaml --dry-run -o jsonpath='{.Verdict}'`,
-		},
-		{
-			Use:   "templates",
-			Short: "Templates, parameters and manifests of your own",
-			Long: `start-job makes a job from one of these:
+	}
+}
+
+func templatesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "templates",
+		Short: "Templates, parameters and manifests of your own",
+		Long: `start-job makes a job from one of these:
 
   --template NAME       a template of the program, of your team or in your
                         templates directory (see "hyperpod list-templates")
@@ -109,11 +121,14 @@ Examples:
   hyperpod start-job -f train.yaml --set lr=0.001
   hyperpod validate-template train.yaml
   hyperpod create-template bert --job bert-2 --team`,
-		},
-		{
-			Use:   "offline",
-			Short: "Sandboxes and snapshots: work without a cluster",
-			Long: `A sandbox is a practice cluster in a file on this machine. Kueue's own
+	}
+}
+
+func offlineTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "offline",
+		Short: "Sandboxes and snapshots: work without a cluster",
+		Long: `A sandbox is a practice cluster in a file on this machine. Kueue's own
 scheduling core admits its jobs; pods are simulated. All commands work on it:
 
   hyperpod list-jobs -A --sandbox
@@ -130,11 +145,14 @@ read work on it, and the dry run and simulate give the answers of the cluster:
 
 --max-age 1h refuses an older snapshot. What you had no permission to read is
 missing in the file, and commands report what they lack.`,
-		},
-		{
-			Use:   "agents",
-			Short: "Use by AI agents and other programs",
-			Long: `hyperpod mcp serves the commands as tools of the Model Context Protocol on
+	}
+}
+
+func agentsTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "agents",
+		Short: "Use by AI agents and other programs",
+		Long: `hyperpod mcp serves the commands as tools of the Model Context Protocol on
 stdin and stdout. In the configuration of an agent:
 
   {"mcpServers": {"hyperpod": {"command": "hyperpod", "args": ["mcp"]}}}
@@ -152,6 +170,5 @@ Programs without MCP can call the commands:
   hyperpod help exit-codes     0 yes, 3 no, 8 pending, 124 timeout, ...
 
 In a pipe, commands never prompt.`,
-		},
 	}
 }
