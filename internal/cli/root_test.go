@@ -55,6 +55,27 @@ func TestCommandTree(t *testing.T) {
 	visit(NewRoot(f))
 }
 
+// Each flag that completes files exists.
+func TestFileFlagsExist(t *testing.T) {
+	f, _ := testFactory(t, nil)
+	left := map[string]bool{}
+	for _, name := range factory.FileFlags() {
+		left[name] = true
+	}
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		for _, name := range flagNames(c) {
+			delete(left, name)
+		}
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	if visit(NewRoot(f)); len(left) > 0 {
+		t.Errorf("no command has %v", left)
+	}
+}
+
 func TestErrorsBecomeExitCodes(t *testing.T) {
 	for _, c := range []struct {
 		args string

@@ -85,6 +85,7 @@ example ExceedsMaxQuota, WaitingForQuota or NoMatchingFlavor.`,
 	fs.StringVar(&o.Sweep, "sweep", "", "only jobs of this sweep; without names, all of them")
 	fs.StringVarP(&o.Selector, "selector", "l", "", "only jobs that match this label selector")
 	f.CompleteFlag(cmd, "selector", factory.Selectors)
+	f.CompleteFlag(cmd, "sweep", factory.Sweeps)
 	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states (with -A, --all or --selector)")
 	fs.StringSliceVar(&o.Reasons, "reason", nil, "only jobs with one of these reasons (with -A, --all or --selector)")
 	factory.OptionalAge(fs, &o.OlderThan, "older-than", "only jobs created longer ago than this `duration`, for example 7d (with -A, --all or --selector)")

@@ -102,7 +102,7 @@ type OneCluster struct {
 func (h *OneCluster) AddFlags(f *Factory, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&h.Cluster, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
 	AddAccountFlags(cmd.Flags(), &h.Account)
-	f.CompleteArgs(cmd, HyperPodClusters(&h.Account))
+	f.CompleteFirstArg(cmd, HyperPodClusters(&h.Account))
 	f.CompleteFlag(cmd, "cluster-name", HyperPodClusters(&h.Account))
 }
 

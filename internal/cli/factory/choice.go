@@ -61,7 +61,7 @@ func (f *Factory) AddJobFlags(cmd *cobra.Command, name, kind *string) {
 	AddJobNameFlag(cmd, name)
 	AddKindFlag(cmd, kind)
 	f.CompleteFlag(cmd, "name", Jobs)
-	f.CompleteArgs(cmd, Jobs)
+	f.CompleteFirstArg(cmd, Jobs)
 }
 
 // AddKindFlag defines --kind for commands on one job.

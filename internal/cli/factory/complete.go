@@ -43,6 +43,17 @@ func (f *Factory) CompleteArgs(cmd *cobra.Command, l Lookup) {
 	}
 }
 
+// CompleteFirstArg attaches a completion to the first argument of a command; the words that follow it are not names.
+func (f *Factory) CompleteFirstArg(cmd *cobra.Command, l Lookup) {
+	complete := f.completer(l)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, prefix)
+	}
+}
+
 // completer runs a lookup with the deadline. It prints no errors, because they would end up in the command line.
 // BASH_COMP_DEBUG_FILE names a file that gets them.
 func (f *Factory) completer(l Lookup) cobra.CompletionFunc {
@@ -280,6 +291,16 @@ func Selectors(ctx context.Context, f *Factory) ([]string, error) {
 			out = append(out, key+"="+value)
 		}
 		return out
+	})
+}
+
+// Sweeps completes the names of the sweeps that jobs of the namespace belong to.
+func Sweeps(ctx context.Context, f *Factory) ([]string, error) {
+	return ofJobs(ctx, f, func(_ kinds.Job, m meta) []string {
+		if name := m.Metadata.Labels[kinds.SweepLabel]; name != "" {
+			return []string{name}
+		}
+		return nil
 	})
 }
 

@@ -2,6 +2,7 @@ package factory
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +18,14 @@ func Complete(cmd *cobra.Command, flag string, words ...string) {
 		f.Annotations = map[string][]string{}
 	}
 	f.Annotations[wordsAnnotation] = words
+}
+
+// FileFlags returns the flags whose values are files or folders of this machine. The shell completes them.
+func FileFlags() []string {
+	return []string{
+		"add-job", "backup", "changes", "config-file", "directory", "entry-script", "env-file", "file", "filename", "kubeconfig", "notify-exec", "out", "plan", "prices",
+		"prometheus-token-file", "recipe", "snapshot", "upload", "write-kubeconfig",
+	}
 }
 
 // CompleteFlag attaches a completion that asks the cluster to a flag. See [Factory.RegisterCompletions].
@@ -36,20 +45,25 @@ type flagCompletion struct {
 	by   cobra.CompletionFunc
 }
 
-// RegisterCompletions hands the completions of all flags below root to cobra. Only a run that completes a command line
+// RegisterCompletions hands the completions of all flags below root to cobra. A flag without a completion gets no words, and files only
+// if it is one of [FileFlags]. Only a run that completes a command line
 // does so: cobra keeps them in a map of the process for ever, and with them all that the run has read.
 func (f *Factory) RegisterCompletions(root *cobra.Command) error {
 	var failed error
 	register := func(cmd *cobra.Command, flag string, by cobra.CompletionFunc) {
 		failed = errors.Join(failed, cmd.RegisterFlagCompletionFunc(flag, by))
 	}
+	own := map[*pflag.Flag]bool{}
 	for _, c := range f.completions {
+		own[c.cmd.Flag(c.flag)] = true
 		register(c.cmd, c.flag, c.by)
 	}
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-			if words, ok := flag.Annotations[wordsAnnotation]; ok {
+			words, fixed := flag.Annotations[wordsAnnotation]
+			_, inherited := cmd.GetFlagCompletionFunc(flag.Name)
+			if fixed || !own[flag] && !inherited && !slices.Contains(FileFlags(), flag.Name) {
 				register(cmd, flag.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 			}
 		})

@@ -78,6 +78,7 @@ Succeeded, Failed.`,
 	fs.StringVar(&o.Sweep, "sweep", "", "only jobs of this sweep, with a column for each parameter (JSON and YAML as with --verbose)")
 	fs.StringVarP(&o.Selector, "selector", "l", "", "only jobs that match this label selector")
 	f.CompleteFlag(cmd, "selector", factory.Selectors)
+	f.CompleteFlag(cmd, "sweep", factory.Sweeps)
 	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states")
 	factory.AddKindFlagFor(cmd, &o.Kind, "only jobs of this kind")
 	fs.BoolVar(&o.Verbose, "verbose", false, "print more keys in JSON and YAML: kind, queue, since, reason, pods")

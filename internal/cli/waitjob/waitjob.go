@@ -89,6 +89,7 @@ the exit code is then 3.`,
 	fs.StringVar(&o.Sweep, "sweep", "", "wait for all jobs of a sweep")
 	fs.StringVarP(&o.Selector, "selector", "l", "", "wait for all jobs that match this label selector")
 	f.CompleteFlag(cmd, "selector", factory.Selectors)
+	f.CompleteFlag(cmd, "sweep", factory.Sweeps)
 	fs.BoolVar(&o.Mine, "mine", false, "wait for all jobs that you created and that have not ended")
 	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "choose jobs in all namespaces (with --sweep, --selector or --mine)")
 	f.CompleteArgs(cmd, factory.Jobs)
