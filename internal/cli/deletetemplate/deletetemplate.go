@@ -47,7 +47,7 @@ Templates in your own folders are files; delete them there.`,
 	}
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
 	factory.AddDryRunFlag(cmd, &o.DryRun, "print what would be deleted")
-	f.CompleteArgs(cmd, factory.TeamTemplates)
+	f.CompleteFirstArg(cmd, factory.TeamTemplates)
 	return cmd
 }
 

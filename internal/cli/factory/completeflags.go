@@ -3,6 +3,7 @@ package factory
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -46,7 +47,7 @@ type flagCompletion struct {
 }
 
 // RegisterCompletions hands the completions of all flags below root to cobra. A flag without a completion gets no words, and files only
-// if it is one of [FileFlags]. Only a run that completes a command line
+// if it is one of [FileFlags]; a command without one gets files only if its argument is a file. Only a run that completes a command line
 // does so: cobra keeps them in a map of the process for ever, and with them all that the run has read.
 func (f *Factory) RegisterCompletions(root *cobra.Command) error {
 	var failed error
@@ -60,6 +61,9 @@ func (f *Factory) RegisterCompletions(root *cobra.Command) error {
 	}
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
+		if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 && !takesFile(cmd) {
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+		}
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 			words, fixed := flag.Annotations[wordsAnnotation]
 			_, inherited := cmd.GetFlagCompletionFunc(flag.Name)
@@ -73,4 +77,10 @@ func (f *Factory) RegisterCompletions(root *cobra.Command) error {
 	}
 	visit(root)
 	return failed
+}
+
+// takesFile reports a command whose first argument is a file, by its usage.
+func takesFile(cmd *cobra.Command) bool {
+	words := strings.Fields(cmd.Use)
+	return len(words) > 1 && strings.HasPrefix(words[1], "FILE")
 }

@@ -70,7 +70,7 @@ TEAM is the name of a team, its ClusterQueue or its namespace.`,
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
 	fs.BoolVar(&o.NoETA, "no-eta", false, "do not estimate when workloads start; reads less of the cluster")
 	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
-	f.CompleteArgs(cmd, findteam.Complete)
+	f.CompleteFirstArg(cmd, findteam.Complete)
 	return cmd
 }
 

@@ -93,7 +93,7 @@ whom.`,
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
 	factory.Complete(cmd, "by", groupings...)
 	factory.Complete(cmd, "resource", "gpu", "cpu", "memory", "efa", "neurondevice")
-	f.CompleteArgs(cmd, findteam.Complete)
+	f.CompleteFirstArg(cmd, findteam.Complete)
 	return cmd
 }
 

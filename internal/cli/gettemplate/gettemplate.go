@@ -37,7 +37,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
   hyperpod get-template team/llama -n hyperpod-ns-researchers`,
 		RunE: factory.RunE(o, o.take, Run, runF),
 	}
-	f.CompleteArgs(cmd, factory.Templates)
+	f.CompleteFirstArg(cmd, factory.Templates)
 	return cmd
 }
 

@@ -89,7 +89,7 @@ compares them with what exists.`,
 	fs.BoolVar(&o.Apply, "apply", false, "write the Roles to the cluster, or create the access entries of --principal")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
 	o.Target.addCluster(f, cmd, "HyperPod cluster whose EKS cluster gets the access entries, by name or ARN")
-	f.CompleteArgs(cmd, findteam.Complete)
+	f.CompleteFirstArg(cmd, findteam.Complete)
 	return cmd
 }
 

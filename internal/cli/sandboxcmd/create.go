@@ -62,7 +62,7 @@ func newDelete(f *factory.Factory) *cobra.Command {
 		Short: "Delete a sandbox and everything in it",
 		RunE:  factory.RunE(o, takeName(&o.name, nil, missing), runDelete, nil),
 	}
-	f.CompleteArgs(cmd, factory.ExistingSandboxes)
+	f.CompleteFirstArg(cmd, factory.ExistingSandboxes)
 	return cmd
 }
 
