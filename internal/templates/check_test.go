@@ -314,10 +314,11 @@ func TestEveryFaultAtOnce(t *testing.T) {
 // A configuration file of v2, and a file that is not text, have one fault.
 func TestCheckOtherFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"training_cfg: {}\ncluster: {}\n": "1:1: this is a configuration file of HyperPod CLI v2, not a manifest\n",
-		"a: \x00":                         "0:0: not a text file in UTF-8\n",
-		"":                                "0:0: the file has no objects\n",
-		"just text":                       "1:1: a manifest must be a map with apiVersion and kind\n",
+		"training_cfg: {}\ncluster: {}\n":          "1:1: this is a configuration file of HyperPod CLI v2, not a manifest\n",
+		"version: hyperpod.policy/v1\nteams: []\n": "1:1: this is a governance file, not a manifest\n",
+		"a: \x00":   "0:0: not a text file in UTF-8\n",
+		"":          "0:0: the file has no objects\n",
+		"just text": "1:1: a manifest must be a map with apiVersion and kind\n",
 	} {
 		if got := checked(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -196,7 +196,10 @@ func (t *Template) checkDocuments() (faults []error) {
 			faults = append(faults, manifest.Faultf(d.Get("items").Line, "items of a List must be a list").Col(d.Get("items").Column))
 			continue
 		case version == "" && kind == "":
-			if !d.Faulty {
+			switch {
+			case isGovernance(d):
+				faultf("this is a governance file, not a manifest")
+			case !d.Faulty:
 				faultf("apiVersion and kind are missing")
 			}
 			continue
@@ -227,6 +230,11 @@ func (t *Template) checkDocuments() (faults []error) {
 // isConfig reports whether the document is a configuration file of the official CLI v2, by its two sections.
 func isConfig(d *manifest.Node) bool {
 	return d.Get("kind") == nil && (d.Get("training_cfg") != nil || d.Get("cluster") != nil && d.Get("env_vars") != nil)
+}
+
+// isGovernance reports a governance file: it has teams and no kind.
+func isGovernance(d *manifest.Node) bool {
+	return d.Get("kind") == nil && d.Get("teams") != nil
 }
 
 // misspelt returns the known kinds whose names are near a misspelt kind.
