@@ -43,7 +43,7 @@ func (b *bench) quota(ctx context.Context) error {
 	lists := []string{self, "-bare", bed.Kubeconfig, kueue + "clusterqueues", kueue + "cohorts", kueue + "localqueues", kueue + "resourceflavors", kueue + "workloads", "/api/v1/nodes"}
 	title := fmt.Sprintf("%d queues, %d workloads", quotaQueues, b.workloads)
 	bare := contender{"bare parallel download of the six lists", lists}
-	quota := contender{"hyperpod get-quota", []string{b.hyperpod, "get-quota", "-o", "table"}}
+	quota := contender{"hyperpod get-quota", []string{b.hyperpod, "get-quota", "-o", "wide"}}
 	queue := contender{"hyperpod get-queue", []string{b.hyperpod, "get-queue", "-o", "table"}}
 	all := []contender{bare, quota, queue}
 	medians, err := b.compare(ctx, title, env, all, goal{1, 0, 1.3}, goal{2, 0, 1.3})
@@ -56,7 +56,7 @@ func (b *bench) quota(ctx context.Context) error {
 	_, err = b.compare(ctx, title+", what the queues say alone", env, []contender{
 		{"kueuectl list clusterqueue", []string{b.kueuectl, "list", "clusterqueue"}},
 		withJQ(b.kubectl),
-		{"hyperpod get-quota --from-status", []string{b.hyperpod, "get-quota", "--from-status", "-o", "table"}},
+		{"hyperpod get-quota --from-status", []string{b.hyperpod, "get-quota", "--from-status", "-o", "wide"}},
 		quota,
 		{"bare download of the workloads that wait", []string{self, "-bare", bed.Kubeconfig, kueue + "workloads?fieldSelector=status.admission.clusterQueue%3D"}},
 	}, goal{2, 0, 1}, goal{2, 1, 1}, goal{3, 0, 0}, goal{3, 1, 0}, goal{4, 0, 0}, goal{4, 3, 0})

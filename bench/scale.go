@@ -29,7 +29,7 @@ func (b *bench) scale(ctx context.Context) error {
 	for _, n := range []int{1, 10, 100, 1000} {
 		commands := []contender{
 			{"kueuectl list clusterqueue", []string{b.kueuectl, "list", "clusterqueue"}},
-			{"hyperpod get-quota", []string{b.hyperpod, "get-quota", "-o", "table"}},
+			{"hyperpod get-quota", []string{b.hyperpod, "get-quota", "-o", "wide"}},
 			{"hyperpod get-queue", []string{b.hyperpod, "get-queue", "-o", "table"}},
 		}
 		if err := b.sizes(ctx, count1000(n)+" queues", fixture.Queues(n), commands); err != nil {

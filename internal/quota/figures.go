@@ -130,17 +130,25 @@ func (f *Figures) Idle() int64 { return max(0, sub(f.Nominal, f.Reserved)) }
 // Sum returns the figures of a resource over all teams, with the cohorts' own
 // quota. Limit and Borrowable are not summed: several teams would get the same.
 func (r *Report) Sum(resource string) ResourceRow {
-	out := ResourceRow{Resource: resource, Figures: zeroFigures(), Pending: new(int64)}
+	rows := make([]ResourceRow, 0, len(r.Teams))
 	for i := range r.Teams {
-		row, ok := r.Teams[i].Of(resource)
-		if !ok {
-			continue
+		if row, ok := r.Teams[i].Of(resource); ok {
+			rows = append(rows, row)
 		}
-		out.Figures.Add(&row.Figures)
-		out.Pending = plus(out.Pending, row.Pending)
 	}
+	out := SumOf(resource, rows)
 	for _, c := range r.Tree.cohorts {
 		out.Figures.addOwn(c, resource, r.Complete)
+	}
+	return out
+}
+
+// SumOf adds up rows of a resource. Figures that depend on the team, such as the limit, are nil.
+func SumOf(resource string, rows []ResourceRow) ResourceRow {
+	out := ResourceRow{Resource: resource, Figures: zeroFigures(), Pending: new(int64)}
+	for i := range rows {
+		out.Figures.Add(&rows[i].Figures)
+		out.Pending = plus(out.Pending, rows[i].Pending)
 	}
 	out.Limit, out.AtMost, out.Borrowable = nil, nil, nil
 	return out

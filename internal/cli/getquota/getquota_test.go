@@ -3,6 +3,7 @@ package getquota
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,13 +67,13 @@ func BenchmarkRender2000(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if rows := len(v.Table(false, false).Rows); rows < 2000 {
+	if rows := len(v.Table(true, false).Rows); rows < 2000 {
 		b.Fatalf("%d rows", rows)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
 		buffers.Out.Reset()
-		if err := o.Factory.IO.PrintTable(v.Table(false, false)); err != nil {
+		if err := o.Factory.IO.PrintTable(v.Table(true, false)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -87,6 +88,38 @@ func BenchmarkBuild200(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		quota.Build(s)
+	}
+}
+
+// TestManyTeams: with many teams, those with most use and pending requests have rows and the others one together; a team
+// with a fault always has one, the total is that of all, and -o wide has all rows.
+func TestManyTeams(t *testing.T) {
+	s := large(300, gpu)
+	s.ClusterQueues[20].StopPolicy = "Hold"
+	o, _ := options(t)
+	short, wide := tableOf(t, o, s, false), tableOf(t, o, s, true)
+	if len(wide.Rows) != 301 {
+		t.Errorf("-o wide: %d rows", len(wide.Rows))
+	}
+	if n := len(short.Rows); n != mostTeams+2 {
+		t.Fatalf("%d rows", n)
+	}
+	var names []string
+	for _, r := range short.Rows {
+		names = append(names, r[0].Text)
+	}
+	if names[mostTeams] != "260 more" || names[mostTeams+1] != "total" || !slices.Contains(names, "team-20 (stopped)") || !slices.Contains(names, "team-19") || slices.Contains(names, "team-21") {
+		t.Errorf("%q", names)
+	}
+	column := slices.IndexFunc(short.Columns, func(c output.Column) bool { return c.Title == "NOMINAL" })
+	if rest, total := short.Rows[mostTeams][column].Text, short.Rows[mostTeams+1][column].Text; rest != "4160" || total != "4800" {
+		t.Errorf("NOMINAL %s, total %s", rest, total)
+	}
+	if !slices.Contains(short.Notes, "the 40 teams with most PENDING and RESERVED have rows (-o wide: all teams)") || slices.Contains(wide.Notes, short.Notes[len(short.Notes)-1]) {
+		t.Errorf("%q", short.Notes)
+	}
+	if rows := len(tableOf(t, o, large(mostTeams+1, gpu), false).Rows); rows != mostTeams+2 {
+		t.Errorf("one team more than the most: %d rows", rows)
 	}
 }
 

@@ -1,6 +1,7 @@
 package getquota
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -35,24 +36,74 @@ type line struct {
 
 func (p page) table(wide bool) output.Table {
 	p.wide = wide
-	var lines []line
+	var lines, all []line
 	for _, resource := range p.resources {
-		shown := 0
+		var own []line // of teams with quota of the resource
 		for i := range p.teams {
-			t := &p.teams[i]
-			row, ok := t.Of(resource)
-			if !ok {
-				continue
+			if row, ok := p.teams[i].Of(resource); ok {
+				own = append(own, p.teamLines(&p.teams[i], row, wide)...)
 			}
-			shown++
-			lines = append(lines, p.teamLines(t, row, wide)...)
 		}
-		if shown > 1 && !p.narrow {
+		shown, rest := own, []quota.ResourceRow(nil)
+		if !wide {
+			shown, rest = mostRelevant(own)
+		}
+		all, lines = append(all, own...), append(lines, shown...)
+		if len(rest) > 0 {
+			lines = append(lines, line{name: fmt.Sprintf("%d more", len(rest)), style: output.Dim, row: quota.SumOf(resource, rest), sum: true})
+		}
+		if several(own) && !p.narrow {
 			lines = append(lines, line{name: "total", style: output.Strong, row: p.report.Sum(resource), sum: true})
 		}
 	}
-	return p.render(lines, p.notes(lines, wide))
+	notes := p.notes(all, wide)
+	if len(all) > 0 && len(lines) < len(all) {
+		notes = append(notes, fmt.Sprintf("the %d teams with most PENDING and RESERVED have rows (-o wide: all teams)", mostTeams))
+	}
+	return p.render(lines, notes)
 }
+
+// mostTeams is the number of teams that have a row of a resource; the others have one together. With -o wide all have one.
+const mostTeams = 40
+
+// mostRelevant returns the lines that are shown, in their order: those of teams with a fault, then those with the largest
+// requests and use. It also returns the rows of the others.
+func mostRelevant(lines []line) (shown []line, rest []quota.ResourceRow) {
+	if len(lines) <= mostTeams+1 {
+		return lines, nil
+	}
+	fault := func(l line) int {
+		if l.team.State != quota.Active || over(l.row.Figures) {
+			return 1
+		}
+		return 0
+	}
+	amount := func(l line) int64 {
+		if l.row.Pending == nil {
+			return l.row.Reserved
+		}
+		return l.row.Reserved + *l.row.Pending
+	}
+	order := make([]int, len(lines))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(fault(lines[b])-fault(lines[a]), cmp.Compare(amount(lines[b]), amount(lines[a])))
+	})
+	few := slices.Sorted(slices.Values(order[:mostTeams]))
+	for i, l := range lines {
+		if _, ok := slices.BinarySearch(few, i); ok {
+			shown = append(shown, l)
+		} else {
+			rest = append(rest, l.row)
+		}
+	}
+	return shown, rest
+}
+
+// several reports whether the lines are of more than one team.
+func several(lines []line) bool { return len(lines) > 0 && lines[0].team != lines[len(lines)-1].team }
 
 // teamLines returns a team's row and, in a wide table, one for each of its flavors.
 func (p page) teamLines(t *quota.Team, row quota.ResourceRow, wide bool) []line {

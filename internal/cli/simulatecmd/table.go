@@ -16,8 +16,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// fewTeams is the number of teams up to which unchanged ones are shown.
-const fewTeams = 12
+// fewTeams is the number of teams up to which unchanged ones are shown; mostTeams is the number of teams that change and
+// have a row. -o wide has all.
+const (
+	fewTeams  = 12
+	mostTeams = 40
+)
 
 // mostJobs is the number of jobs that change and have a row; -o wide has all.
 const mostJobs = 40
@@ -29,11 +33,15 @@ func table(r *simulate.Report, wide bool) output.Table {
 	}
 	t := output.Table{Columns: []output.Column{{Title: "", Keep: true}, {Title: "BEFORE", Wrap: true}, {Title: "AFTER", Wrap: true}}}
 	main := mainResource(r)
-	hidden := 0
+	hidden, teams, moreTeams := 0, 0, 0
 	for _, team := range r.Teams {
 		before, after := teamText(team.Before, main), teamText(team.After, main)
 		if before == after && len(r.Teams) > fewTeams && !wide {
 			hidden++
+			continue
+		}
+		if teams++; teams > mostTeams && !wide {
+			moreTeams++
 			continue
 		}
 		t.Rows = append(t.Rows, output.T(team.Team, before, after))
@@ -62,6 +70,9 @@ func table(r *simulate.Report, wide bool) output.Table {
 	}
 	if hidden > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s hidden (see -o wide)", words.Count(hidden, "unchanged team is", "unchanged teams are")))
+	}
+	if moreTeams > 0 {
+		t.Notes = append(t.Notes, words.Count(moreTeams, "more team changes", "more teams change")+" (see -o wide)")
 	}
 	if more > 0 {
 		t.Notes = append(t.Notes, words.Count(more, "more job changes", "more jobs change")+" (see -o wide)")

@@ -2,6 +2,7 @@ package simulatecmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,6 +125,19 @@ func TestOvercommittedJob(t *testing.T) {
 		if got := jobText(s, "nvidia.com/gpu"); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// TestManyTeams: of many teams that change, the first have rows; -o wide has all.
+func TestManyTeams(t *testing.T) {
+	r := &simulate.Report{Settled: true}
+	waiting := func(n int) *simulate.TeamState { return &simulate.TeamState{Counts: simulate.Counts{Waiting: n}} }
+	for i := range 300 {
+		r.Teams = append(r.Teams, simulate.Team{Team: fmt.Sprint("t", i), Before: waiting(1), After: waiting(2)})
+	}
+	short, wide := table(r, false), table(r, true)
+	if len(short.Rows) != mostTeams || !slices.Contains(short.Notes, "260 more teams change (see -o wide)") || len(wide.Rows) != 300 {
+		t.Errorf("%d rows, wide %d, %q", len(short.Rows), len(wide.Rows), short.Notes)
 	}
 }
 
