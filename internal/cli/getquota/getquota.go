@@ -72,8 +72,9 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 
 TEAM is the name of a team, its ClusterQueue or its namespace. By default the
 table shows accelerators only. A member of one team sees the team's own queue,
-and ? for figures that depend on other teams. With more than 40 teams, those with
-most PENDING and RESERVED have rows and one row has the rest; -o wide has all.
+and ? for figures that depend on other teams. With more than 40 teams, those
+with most PENDING and RESERVED have rows and one row has the rest; -o wide has
+all.
 
 docs/quota.md defines every figure, and the convention for who lends to
 whom.`,
