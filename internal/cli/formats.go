@@ -50,7 +50,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod validate-template":   with(output.JSON, output.YAML, output.TableFormat),
 		"hyperpod list-instance-types": table,
 		"hyperpod simulate":            table,
-		"hyperpod governance audit":    with(output.JSON, output.YAML, output.TableFormat, output.PrometheusRules),
+		"hyperpod governance audit":    with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.PrometheusRules),
 		"hyperpod governance rbac":     with(output.JSON, output.YAML, output.TableFormat, output.Wide),
 		"hyperpod governance export":   with(output.JSON, output.YAML, output.Terraform),
 		"hyperpod governance check":    with(output.JSON, output.YAML, output.TableFormat, output.SARIF),

@@ -45,6 +45,8 @@ func newAudit(f *factory.Factory, runF func(context.Context, *AuditOptions) erro
     compute allocations of SageMaker (--cluster-name), and who made the last
     change
 
+The table has about 40 findings, some of each kind; -o wide and JSON have all.
+
 --alert-rules or -o prometheus-rules prints rules for Prometheus that find the
 same problems in the metrics of get-quota -o prometheus.`,
 		Example: `  hyperpod governance audit
@@ -110,16 +112,20 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 		doc.Findings = append(doc.Findings, drift...)
 	}
 	audittext.Fill(doc.Findings)
-	err = output.Print(f.IO, format, doc, func() output.Table { return auditTable(doc) }, nil)
+	err = output.Print(f.IO, format, doc, func() output.Table { return auditTable(doc, format.Name == output.Wide) }, nil)
 	return output.Outcome(err, factory.Failures(s.Missing))
 }
 
-// mostFindings is about how many findings a table has; JSON has all.
+// mostFindings is about how many findings a table has; -o wide and JSON have all.
 const mostFindings = 40
 
-func auditTable(d audit.Document) output.Table {
+func auditTable(d audit.Document, wide bool) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "FINDING", Keep: true}, {Title: "MESSAGE", Wrap: true}}}
-	rows, left := audittext.Rows(d.Findings, mostFindings)
+	most := mostFindings
+	if wide {
+		most = len(d.Findings)
+	}
+	rows, left := audittext.Rows(d.Findings, most)
 	for _, r := range rows {
 		t.Rows = append(t.Rows, output.T(string(r.Code), r.Message))
 	}
@@ -128,7 +134,7 @@ func auditTable(d audit.Document) output.Table {
 		t.Notes = append(t.Notes, audittext.Summary(d.Findings))
 	}
 	if left != "" {
-		t.Notes = append(t.Notes, "and "+left+" (-o json)")
+		t.Notes = append(t.Notes, "and "+left+" (see -o wide)")
 	}
 	return t
 }

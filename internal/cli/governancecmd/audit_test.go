@@ -11,9 +11,12 @@ import (
 func TestManyFindings(t *testing.T) {
 	for n, rows := range map[int]int{1: 1, mostFindings + 1: mostFindings + 1, 1000: mostFindings} {
 		d := audit.Document{Findings: slices.Repeat([]audit.Finding{{Code: audit.UnusedPriority, Name: "x"}}, n)}
-		table := auditTable(d)
-		if len(table.Rows) != rows || slices.Contains(table.Notes, "and 960 more UnusedPriority (-o json)") != (n == 1000) {
+		table := auditTable(d, false)
+		if len(table.Rows) != rows || slices.Contains(table.Notes, "and 960 more UnusedPriority (see -o wide)") != (n == 1000) {
 			t.Errorf("%d findings: %d rows, notes %q", n, len(table.Rows), table.Notes)
+		}
+		if all := auditTable(d, true); len(all.Rows) != n {
+			t.Errorf("%d findings: %d rows of -o wide", n, len(all.Rows))
 		}
 	}
 }
