@@ -212,9 +212,10 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// A process waits for as long as others make changes in turn, however many there are.
+// A process waits while others make changes in turn, up to a limit.
 func TestLockedInTurn(t *testing.T) {
 	b := newBench(t, "lend-three")
+	most := int(mostTurns * 50 * time.Millisecond / retryLock)
 	holder, err := b.s.file.tryLock()
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +224,7 @@ func TestLockedInTurn(t *testing.T) {
 	o.LockTimeout = 50 * time.Millisecond
 	waits := 0
 	o.After = func(time.Duration) <-chan time.Time {
-		if waits++; waits == 40 {
+		if waits++; waits == most-1 {
 			unlock(holder)
 		} else if err := os.WriteFile(b.s.file.lockPath(), []byte(fmt.Sprint(1000+waits)), 0o600); err != nil {
 			t.Error(err)
@@ -236,9 +237,15 @@ func TestLockedInTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := other.Advance(t.Context(), time.Minute); err != nil || waits != 40 {
+	if err := other.Advance(t.Context(), time.Minute); err != nil || waits != most-1 {
 		t.Errorf("after %d waits: %v", waits, err)
 	}
+	if holder, err = b.s.file.tryLock(); err != nil {
+		t.Fatal(err)
+	}
+	defer unlock(holder)
+	err = other.Advance(t.Context(), time.Minute)
+	checkErr(t, err, errs.Failure, "other commands have been changing it for 1.5s", b.path)
 }
 
 // Two processes (here: two Sandbox values) see each other's changes, also in a

@@ -27,6 +27,8 @@ const (
 	retryLock = 10 * time.Millisecond
 	// quiet is how long a wait stays unreported.
 	quiet = 500 * time.Millisecond
+	// mostTurns limits a wait behind processes that make changes in turn, in Options.LockTimeout: five minutes.
+	mostTurns = 30
 )
 
 func (f file) lockPath() string {
@@ -34,7 +36,7 @@ func (f file) lockPath() string {
 }
 
 // lock takes the exclusive lock for changes. It gives up when one process has held the lock for Options.LockTimeout
-// without a change of the sandbox. While other processes make changes in turn, it waits.
+// without a change of the sandbox. While other processes make changes in turn, it waits mostTurns times as long.
 func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 	turn, limit := f.turn(), o.LockTimeout
 	for waited := time.Duration(0); ; waited += retryLock {
@@ -46,6 +48,9 @@ func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 			return nil, errs.New("cannot change sandbox "+f.name(), err.Error()).WithFact("file", f.lockPath()).WithCause(err)
 		case !errors.Is(err, errBusy):
 			return nil, errs.New("cannot change sandbox "+f.name(), errs.FileReason(err)).WithFact("file", f.path).WithCause(err)
+		case waited >= mostTurns*o.LockTimeout:
+			return nil, errs.New("cannot change sandbox "+f.name(), "other commands have been changing it for "+waited.String()).
+				WithFact("file", f.path).WithAdvice("try again when fewer commands use it").WithCause(err)
 		case waited >= limit && f.turn() != turn:
 			turn, limit = f.turn(), waited+o.LockTimeout
 		case waited >= limit:
