@@ -132,7 +132,9 @@ func TestNamespace(t *testing.T) {
 		return out
 	}
 	const queues = "/apis/kueue.x-k8s.io/v1beta2/localqueues"
-	queueIn := func(namespace string) string { return fmt.Sprintf(`{"metadata":{"name":"q","namespace":%q}}`, namespace) }
+	queueIn := func(namespace string) string {
+		return fmt.Sprintf(`{"metadata":{"name":"q","namespace":%q}}`, namespace)
+	}
 	tests := []struct {
 		name     string
 		answers  map[string]any
