@@ -69,7 +69,7 @@ unit:             ## package tests, with the race detector where there is more t
 script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it; killed and behind faults; counted
 	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/... ./test/crash/... ./test/fault/... ./test/worlds/... ./test/soak/... ./test/network/... ./test/counts/...
 
-cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
+cluster:          ## the real control plane (Linux, root; built once, 8 to 15 minutes the first time)
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
 	$(GO) test $(NOVET) -timeout 60m -p 2 ./test/cluster/... ./test/e2e/... ./test/fidelity/...
 
