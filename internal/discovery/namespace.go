@@ -78,12 +78,12 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 	}
 	switch len(found) {
 	case 0:
-		why := fmt.Sprintf("you have no permission to %s %s in a team namespace", q.Verb, q.Resource.Plural)
 		if none {
 			return NamespaceChoice{}, errs.New("no namespace given", "the cluster has no team namespace: none is managed by task governance, or has a LocalQueue that you can read").
 				Suggest(suggest.Namespace("NAME"))
 		}
-		return NamespaceChoice{}, errs.New("no namespace given", why).
+		return NamespaceChoice{}, errs.New("no namespace given",
+			fmt.Sprintf("you have no permission to %s %s in a team namespace", q.Verb, q.Resource.Plural)).
 			WithAdvice("ask a cluster administrator to add you to a team").Suggest(suggest.Namespace("NAME"))
 	case 1:
 		ns := found[0]
@@ -167,10 +167,13 @@ func teamNamespaces(ctx context.Context, c *kube.Client) ([]state.Namespace, err
 	if err != nil {
 		return nil, nil // without permission, or without Kueue, no namespace is known to be a team's
 	}
-	for _, q := range queues {
-		if !slices.ContainsFunc(all, func(ns state.Namespace) bool { return ns.Name == q.Namespace }) {
-			all = append(all, state.Namespace{Meta: state.Meta{Name: q.Namespace}})
-		}
+	names := make([]string, len(queues))
+	for i, q := range queues {
+		names[i] = q.Namespace
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		all = append(all, state.Namespace{Meta: state.Meta{Name: name}})
 	}
 	return all, nil
 }
