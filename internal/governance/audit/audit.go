@@ -257,6 +257,7 @@ func (a *auditor) starved(w *wait) {
 		team *quota.Team
 		row  quota.FlavorRow
 		free int64
+		rank int // 0: in the cohort, 1: outside, 2: the jobs select nodes of other flavors
 	}
 	var idle []spare
 	for i := range a.r.Teams {
@@ -273,7 +274,7 @@ func (a *auditor) starved(w *wait) {
 		}
 		for _, fl := range row.Flavors {
 			if free := unused(other, fl); free > 0 {
-				idle = append(idle, spare{other, fl, free})
+				idle = append(idle, spare{other, fl, free, a.rank(w, other, fl.Flavor)})
 			}
 		}
 	}
@@ -281,21 +282,23 @@ func (a *auditor) starved(w *wait) {
 	f.HoldersTotal = len(f.Holders)
 	f.Holders = f.Holders[:min(len(f.Holders), mostHolders)]
 	a.found = append(a.found, f)
-	apart := func(s spare) int {
-		switch {
-		case !a.selects(w, s.row.Flavor):
-			return 2
-		case !a.sameCohort(w.team, s.team):
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(idle, func(x, y spare) int { return cmp.Or(apart(x)-apart(y), cmp.Compare(y.free, x.free)) })
+	slices.SortStableFunc(idle, func(x, y spare) int { return cmp.Or(x.rank-y.rank, cmp.Compare(y.free, x.free)) })
 	for _, s := range idle[:min(len(idle), mostIdle)] {
 		setting, of := a.keeps(w, s.team, s.row, s.free)
 		a.found = append(a.found, Finding{Code: Idle, Team: s.team.Name, Resource: w.resource, Flavor: s.row.Flavor, Amount: quota.Number(w.resource, s.free),
 			For: w.team.Name, Job: f.Job, Setting: setting, SettingOf: of})
 	}
+}
+
+// rank orders idle quota by how near a team that waits is to it.
+func (a *auditor) rank(w *wait, owner *quota.Team, flavor string) int {
+	switch {
+	case !a.selects(w, flavor):
+		return 2
+	case !a.sameCohort(w.team, owner):
+		return 1
+	}
+	return 0
 }
 
 // selects reports whether pods that wait can use the nodes of a flavor: their selectors agree with its labels.

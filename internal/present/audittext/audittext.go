@@ -70,7 +70,7 @@ func idle(group []audit.Finding) string {
 		teams, sum = append(teams, g.Team), sum+g.Amount
 	}
 	why := keeps(f)
-	if len(group) > 1 && f.SettingOf == f.Team {
+	if len(group) > 1 && f.Setting == audit.LendingLimit {
 		why = "the lendingLimit of each is reached"
 	}
 	return fmt.Sprintf("%s idle in %s %s (%s) while team %s waits: %s", words.Amount(f.Resource, sum), words.Verb(len(teams), "team", "teams"),

@@ -2,7 +2,6 @@ package audittext
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -62,7 +61,7 @@ func blocksOf(found []audit.Finding) [][]Row {
 			n++
 		}
 		last := &blocks[len(blocks)-1]
-		*last = append(*last, Row{f.Code, idle(slices.Clone(found[i : i+n]))})
+		*last = append(*last, Row{f.Code, idle(found[i : i+n])})
 		i += n - 1
 	}
 	return blocks
