@@ -26,7 +26,8 @@ import (
 
 // Retried are the pending workloads that Kueue tries again after a change of a cluster's objects, although it has put them aside.
 // Kueue moves the workloads of a whole tree of cohorts when one of its ClusterQueues, cohorts or flavors changes, or one of
-// its workloads ends or is deactivated, also one that waits. A new workload, a deleted ClusterQueue and a deleted cohort move no others. The zero value is none of them.
+// its workloads ends or is deactivated, also one that waits. A new workload, a deleted ClusterQueue and a deleted cohort
+// move no others. The zero value is none of them.
 type Retried struct {
 	all         bool
 	roots       sets.Set[string] // of trees, see forest.rootOf
