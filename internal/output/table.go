@@ -6,6 +6,9 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
+// MostRows is the number of rows of a table of teams, jobs or findings where there are many; -o wide and JSON have all.
+const MostRows = 40
+
 // Column describes a column of a Table.
 type Column struct {
 	// Title is the header, as it is printed.

@@ -101,25 +101,31 @@ func TestManyTeams(t *testing.T) {
 	if len(wide.Rows) != 301 {
 		t.Errorf("-o wide: %d rows", len(wide.Rows))
 	}
-	if n := len(short.Rows); n != mostTeams+2 {
+	if n := len(short.Rows); n != output.MostRows+2 {
 		t.Fatalf("%d rows", n)
 	}
 	var names []string
 	for _, r := range short.Rows {
 		names = append(names, r[0].Text)
 	}
-	if names[mostTeams] != "260 more" || names[mostTeams+1] != "total" || !slices.Contains(names, "team-20 (stopped)") || !slices.Contains(names, "team-19") || slices.Contains(names, "team-21") {
+	if names[output.MostRows] != "260 more" || names[output.MostRows+1] != "total" || !slices.Contains(names, "team-20 (stopped)") || !slices.Contains(names, "team-19") || slices.Contains(names, "team-21") {
 		t.Errorf("%q", names)
 	}
 	column := slices.IndexFunc(short.Columns, func(c output.Column) bool { return c.Title == "NOMINAL" })
-	if rest, total := short.Rows[mostTeams][column].Text, short.Rows[mostTeams+1][column].Text; rest != "4160" || total != "4800" {
+	if rest, total := short.Rows[output.MostRows][column].Text, short.Rows[output.MostRows+1][column].Text; rest != "4160" || total != "4800" {
 		t.Errorf("NOMINAL %s, total %s", rest, total)
 	}
 	if !slices.Contains(short.Notes, "the 40 teams with most PENDING and RESERVED have rows (-o wide: all teams)") || slices.Contains(wide.Notes, short.Notes[len(short.Notes)-1]) {
 		t.Errorf("%q", short.Notes)
 	}
-	if rows := len(tableOf(t, o, large(mostTeams+1, gpu), false).Rows); rows != mostTeams+2 {
+	if rows := len(tableOf(t, o, large(output.MostRows+1, gpu), false).Rows); rows != output.MostRows+2 {
 		t.Errorf("one team more than the most: %d rows", rows)
+	}
+	for _, n := range []int{output.MostRows + 1, output.MostRows + 2, output.MostRows + 3} {
+		table := tableOf(t, o, large(n, gpu), false)
+		if folded := n > output.MostRows+1; slices.Contains(table.Notes, "the 40 teams with most PENDING and RESERVED have rows (-o wide: all teams)") != folded {
+			t.Errorf("%d teams: %q", n, table.Notes)
+		}
 	}
 }
 

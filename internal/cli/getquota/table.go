@@ -37,6 +37,7 @@ type line struct {
 func (p page) table(wide bool) output.Table {
 	p.wide = wide
 	var lines, all []line
+	folded := false // some teams have a row together
 	for _, resource := range p.resources {
 		var own []line // of teams with quota of the resource
 		for i := range p.teams {
@@ -50,6 +51,7 @@ func (p page) table(wide bool) output.Table {
 		}
 		all, lines = append(all, own...), append(lines, shown...)
 		if len(rest) > 0 {
+			folded = true
 			lines = append(lines, line{name: fmt.Sprintf("%d more", len(rest)), style: output.Dim, row: quota.SumOf(resource, rest), sum: true})
 		}
 		if several(own) && !p.narrow {
@@ -57,19 +59,16 @@ func (p page) table(wide bool) output.Table {
 		}
 	}
 	notes := p.notes(all, wide)
-	if len(all) > 0 && len(lines) < len(all) {
-		notes = append(notes, fmt.Sprintf("the %d teams with most PENDING and RESERVED have rows (-o wide: all teams)", mostTeams))
+	if folded {
+		notes = append(notes, fmt.Sprintf("the %d teams with most PENDING and RESERVED have rows (-o wide: all teams)", output.MostRows))
 	}
 	return p.render(lines, notes)
 }
 
-// mostTeams is the number of teams that have a row of a resource; the others have one together. With -o wide all have one.
-const mostTeams = 40
-
-// mostRelevant returns the lines that are shown, in their order: those of teams with a fault, then those with the largest
+// mostRelevant returns the [output.MostRows] lines that are shown, in their order: those of teams with a fault, then those with the largest
 // requests and use. It also returns the rows of the others.
 func mostRelevant(lines []line) (shown []line, rest []quota.ResourceRow) {
-	if len(lines) <= mostTeams+1 {
+	if len(lines) <= output.MostRows+1 {
 		return lines, nil
 	}
 	fault := func(l line) int {
@@ -91,7 +90,7 @@ func mostRelevant(lines []line) (shown []line, rest []quota.ResourceRow) {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(fault(lines[b])-fault(lines[a]), cmp.Compare(amount(lines[b]), amount(lines[a])))
 	})
-	few := slices.Sorted(slices.Values(order[:mostTeams]))
+	few := slices.Sorted(slices.Values(order[:output.MostRows]))
 	for i, l := range lines {
 		if _, ok := slices.BinarySearch(few, i); ok {
 			shown = append(shown, l)

@@ -300,9 +300,6 @@ func borrowed(w *state.Workload, queue *state.ClusterQueue, all []state.Workload
 	return out
 }
 
-// mostJobs is the number of jobs that have a row; -o wide has all.
-const mostJobs = 40
-
 // table has a row for each job or day, and one for all. Jobs come in the order of their use.
 func (o *Options) table(d *usage.Document, all bool) output.Table {
 	numbers := []output.Column{{Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 2}, {Title: "WAITED", Right: true}}
@@ -327,8 +324,8 @@ func (o *Options) table(d *usage.Document, all bool) output.Table {
 		return cells
 	}
 	shown := d.Jobs
-	if !all && len(shown) > mostJobs+1 {
-		shown = shown[:mostJobs]
+	if !all && len(shown) > output.MostRows+1 {
+		shown = shown[:output.MostRows]
 	}
 	for _, j := range shown {
 		owner := "-"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/usage"
 )
 
@@ -16,10 +17,10 @@ func TestManyJobs(t *testing.T) {
 	}
 	o := &Options{}
 	short, wide := o.table(d, false).Rows, o.table(d, true).Rows
-	if len(short) != mostJobs+2 || len(wide) != 1001 {
+	if len(short) != output.MostRows+2 || len(wide) != 1001 {
 		t.Fatal(len(short), len(wide))
 	}
-	if rest := short[mostJobs]; rest[0].Text != "960 more (see -o wide)" || rest[3].Text != "461280.0 gpu-h" {
+	if rest := short[output.MostRows]; rest[0].Text != "960 more (see -o wide)" || rest[3].Text != "461280.0 gpu-h" {
 		t.Error(rest)
 	}
 }

@@ -116,12 +116,9 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 	return output.Outcome(err, factory.Failures(s.Missing))
 }
 
-// mostFindings is about how many findings a table has; -o wide and JSON have all.
-const mostFindings = 40
-
 func auditTable(d audit.Document, wide bool) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "FINDING", Keep: true}, {Title: "MESSAGE", Wrap: true}}}
-	most := mostFindings
+	most := output.MostRows
 	if wide {
 		most = len(d.Findings)
 	}

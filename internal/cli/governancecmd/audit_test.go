@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
 // TestManyFindings: the table of an audit stays readable; JSON has all findings.
 func TestManyFindings(t *testing.T) {
-	for n, rows := range map[int]int{1: 1, mostFindings + 1: mostFindings + 1, 1000: mostFindings} {
+	for n, rows := range map[int]int{1: 1, output.MostRows + 1: output.MostRows + 1, 1000: output.MostRows} {
 		d := audit.Document{Findings: slices.Repeat([]audit.Finding{{Code: audit.UnusedPriority, Name: "x"}}, n)}
 		table := auditTable(d, false)
 		if len(table.Rows) != rows || slices.Contains(table.Notes, "and 960 more UnusedPriority (see -o wide)") != (n == 1000) {

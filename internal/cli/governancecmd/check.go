@@ -233,13 +233,13 @@ func position(file string, line, column int) string {
 	return fmt.Sprintf("%s:%d:%d", file, line, column)
 }
 
-// mostOfCode is the number of findings of one code that have a row, where there are more than mostFindings.
+// mostOfCode is the number of findings of one code that have a row, where there are more than output.MostRows.
 const mostOfCode = 8
 
 func findingsTable(d CheckDocument) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "POSITION"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true, Below: true}}}
 	rows, rest := d.Findings, []string(nil)
-	if len(rows) > mostFindings+1 {
+	if len(rows) > output.MostRows+1 {
 		rows, rest = fewOfEach(rows)
 	}
 	for _, x := range rows {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
 // TestManyFindingsOfCheck: the table of a check with many findings shows some of each code, errors first, and counts the
@@ -19,7 +20,7 @@ func TestManyFindingsOfCheck(t *testing.T) {
 	if want := []string{"and 992 more of W050 (-o json)", "2 errors, 1000 warnings, 0 notes"}; !slices.Equal(table.Notes, want) {
 		t.Errorf("notes %q, want %q", table.Notes, want)
 	}
-	few := slices.Repeat([]policy.Finding{warning}, mostFindings+1)
+	few := slices.Repeat([]policy.Finding{warning}, output.MostRows+1)
 	if table := findingsTable(CheckDocument{File: "x.yaml", Findings: few}.counted()); len(table.Rows) != len(few) {
 		t.Errorf("%d of %d rows", len(table.Rows), len(few))
 	}

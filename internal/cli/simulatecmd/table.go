@@ -16,15 +16,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// fewTeams is the number of teams up to which unchanged ones are shown; mostTeams is the number of teams that change and
-// have a row. -o wide has all.
-const (
-	fewTeams  = 12
-	mostTeams = 40
-)
-
-// mostJobs is the number of jobs that change and have a row; -o wide has all.
-const mostJobs = 40
+// fewTeams is the number of teams up to which unchanged ones are shown. Of those that change, and of the jobs that change,
+// [output.MostRows] have a row.
+const fewTeams = 12
 
 // table returns the report for people: teams, then the jobs that change, then the answer.
 func table(r *simulate.Report, wide bool) output.Table {
@@ -40,7 +34,7 @@ func table(r *simulate.Report, wide bool) output.Table {
 			hidden++
 			continue
 		}
-		if teams++; teams > mostTeams && !wide {
+		if teams++; teams > output.MostRows && !wide {
 			moreTeams++
 			continue
 		}
@@ -55,7 +49,7 @@ func table(r *simulate.Report, wide bool) output.Table {
 		if !j.Changed() && !wide {
 			continue
 		}
-		if changed++; changed > mostJobs && !wide {
+		if changed++; changed > output.MostRows && !wide {
 			more++
 			continue
 		}

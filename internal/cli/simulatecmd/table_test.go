@@ -136,7 +136,7 @@ func TestManyTeams(t *testing.T) {
 		r.Teams = append(r.Teams, simulate.Team{Team: fmt.Sprint("t", i), Before: waiting(1), After: waiting(2)})
 	}
 	short, wide := table(r, false), table(r, true)
-	if len(short.Rows) != mostTeams || !slices.Contains(short.Notes, "260 more teams change (see -o wide)") || len(wide.Rows) != 300 {
+	if len(short.Rows) != output.MostRows || !slices.Contains(short.Notes, "260 more teams change (see -o wide)") || len(wide.Rows) != 300 {
 		t.Errorf("%d rows, wide %d, %q", len(short.Rows), len(wide.Rows), short.Notes)
 	}
 }
@@ -150,7 +150,7 @@ func TestManyJobs(t *testing.T) {
 	}
 	short, wide := table(r, false), table(r, true)
 	notes := strings.Join(short.Notes, "\n")
-	if len(short.Rows) != len(r.Teams)+mostJobs || len(short.Notes) > 30 || !strings.Contains(notes, "965 more jobs change (see -o wide)") || !strings.Contains(notes, "PROBLEM: 988 more (-o json)") {
+	if len(short.Rows) != len(r.Teams)+output.MostRows || len(short.Notes) > 30 || !strings.Contains(notes, "965 more jobs change (see -o wide)") || !strings.Contains(notes, "PROBLEM: 988 more (-o json)") {
 		t.Errorf("%d rows\n%s", len(short.Rows), notes)
 	}
 	if len(wide.Rows) != len(r.Teams)+len(r.Jobs) || strings.Contains(strings.Join(wide.Notes, "\n"), "more jobs change") {
