@@ -14,7 +14,7 @@ import (
 //go:embed definitions.json
 var definitionsFile []byte
 
-// definitions are the schemas of kinds, by their full names, and the schemas that several others refer to. They have neither
+// definitions are the schemas of kinds, by their full names (with /VERSION for another version than the kind's), and the schemas that several others refer to. They have neither
 // types, as the Go types of the kinds find values of wrong ones, nor defaults but those of the keys of lists. The required
 // fields have no default.
 type definitions struct {

@@ -2,6 +2,7 @@ package jobrules
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -22,25 +23,40 @@ import (
 
 var update = flag.Bool("update", false, "write definitions.json from the modules of the operators")
 
-// sources say where the definition of a kind is: a module, and a file in it. Modules that are not in go.mod have a version here.
-var sources = []struct {
+// source says where the definition of a kind is: a module, and a file in it. Modules that are not in go.mod have a version here.
+type source struct {
 	kind                  kinds.Job
 	module, version, file string
-}{
-	{kinds.JobSet, "sigs.k8s.io/jobset", "", "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"},
-	{kinds.RayJob, "github.com/ray-project/kuberay/ray-operator", "", "config/crd/bases/ray.io_rayjobs.yaml"},
-	{kinds.RayCluster, "github.com/ray-project/kuberay/ray-operator", "", "config/crd/bases/ray.io_rayclusters.yaml"},
-	{kinds.RayService, "github.com/ray-project/kuberay/ray-operator", "", "config/crd/bases/ray.io_rayservices.yaml"},
-	{kinds.PyTorchJob, "github.com/kubeflow/training-operator", "", "manifests/base/crds/kubeflow.org_pytorchjobs.yaml"},
-	{kinds.TFJob, "github.com/kubeflow/training-operator", "", "manifests/base/crds/kubeflow.org_tfjobs.yaml"},
-	{kinds.XGBoostJob, "github.com/kubeflow/training-operator", "", "manifests/base/crds/kubeflow.org_xgboostjobs.yaml"},
-	{kinds.PaddleJob, "github.com/kubeflow/training-operator", "", "manifests/base/crds/kubeflow.org_paddlejobs.yaml"},
-	{kinds.JAXJob, "github.com/kubeflow/training-operator", "", "manifests/base/crds/kubeflow.org_jaxjobs.yaml"},
-	{kinds.MPIJob, "github.com/kubeflow/mpi-operator", "", "manifests/base/kubeflow.org_mpijobs.yaml"},
-	{kinds.TrainJob, "github.com/kubeflow/trainer/v2", "", "manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml"},
-	{kinds.AppWrapper, "github.com/project-codeflare/appwrapper", "", "config/crd/bases/workload.codeflare.dev_appwrappers.yaml"},
-	{kinds.LeaderWorkerSet, "sigs.k8s.io/lws", "v0.9.0", "config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml"},
-	{kinds.SparkApplication, "github.com/kubeflow/spark-operator/v2", "v2.5.1", "config/crd/bases/sparkoperator.k8s.io_sparkapplications.yaml"},
+	// apiVersion is the version of the API that is defined, "" for that of the kind.
+	apiVersion string
+}
+
+// key is the name in definitions.json.
+func (s source) key() string {
+	if s.apiVersion == "" {
+		return s.kind.FullName()
+	}
+	return s.kind.FullName() + "/" + s.apiVersion
+}
+
+var sources = []source{
+	{kinds.JobSet, "sigs.k8s.io/jobset", "", "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml", ""},
+	{kinds.RayJob, "github.com/ray-project/kuberay/ray-operator", "", "config/crd/bases/ray.io_rayjobs.yaml", ""},
+	{kinds.RayCluster, "github.com/ray-project/kuberay/ray-operator", "", "config/crd/bases/ray.io_rayclusters.yaml", ""},
+	{kinds.RayService, "github.com/ray-project/kuberay/ray-operator", "", "config/crd/bases/ray.io_rayservices.yaml", ""},
+	{kinds.RayJob, "github.com/ray-project/kuberay/ray-operator", "", "config/crd/bases/ray.io_rayjobs.yaml", "v1alpha1"},
+	{kinds.RayCluster, "github.com/ray-project/kuberay/ray-operator", "", "config/crd/bases/ray.io_rayclusters.yaml", "v1alpha1"},
+	{kinds.RayService, "github.com/ray-project/kuberay/ray-operator", "", "config/crd/bases/ray.io_rayservices.yaml", "v1alpha1"},
+	{kinds.PyTorchJob, "github.com/kubeflow/training-operator", "", "manifests/base/crds/kubeflow.org_pytorchjobs.yaml", ""},
+	{kinds.TFJob, "github.com/kubeflow/training-operator", "", "manifests/base/crds/kubeflow.org_tfjobs.yaml", ""},
+	{kinds.XGBoostJob, "github.com/kubeflow/training-operator", "", "manifests/base/crds/kubeflow.org_xgboostjobs.yaml", ""},
+	{kinds.PaddleJob, "github.com/kubeflow/training-operator", "", "manifests/base/crds/kubeflow.org_paddlejobs.yaml", ""},
+	{kinds.JAXJob, "github.com/kubeflow/training-operator", "", "manifests/base/crds/kubeflow.org_jaxjobs.yaml", ""},
+	{kinds.MPIJob, "github.com/kubeflow/mpi-operator", "", "manifests/base/kubeflow.org_mpijobs.yaml", ""},
+	{kinds.TrainJob, "github.com/kubeflow/trainer/v2", "", "manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml", ""},
+	{kinds.AppWrapper, "github.com/project-codeflare/appwrapper", "", "config/crd/bases/workload.codeflare.dev_appwrappers.yaml", ""},
+	{kinds.LeaderWorkerSet, "sigs.k8s.io/lws", "v0.9.0", "config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml", ""},
+	{kinds.SparkApplication, "github.com/kubeflow/spark-operator/v2", "v2.5.1", "config/crd/bases/sparkoperator.k8s.io_sparkapplications.yaml", ""},
 }
 
 // filled are required fields that the operators' webhooks set where they are absent, and those of Ray that the next release asks for only
@@ -62,7 +78,7 @@ func TestDefinitions(t *testing.T) {
 		return
 	}
 	for _, s := range sources {
-		have, want := loaded().Kinds[s.kind.FullName()], s.version
+		have, want := loaded().Kinds[s.key()], s.version
 		if want == "" {
 			want = versions[s.module]
 		}
@@ -140,7 +156,7 @@ func write(t *testing.T, versions map[string]string) {
 		if err != nil {
 			t.Fatalf("%v: run go mod download %s@%s", err, s.module, s.version)
 		}
-		all[s.kind.FullName()] = map[string]any{"source": s.module + " " + s.version, "schema": definition(t, data, s.kind.Kind, s.kind.Version)}
+		all[s.key()] = map[string]any{"source": s.module + " " + s.version, "schema": definition(t, data, s.kind.Kind, cmp.Or(s.apiVersion, s.kind.Version))}
 	}
 	shared := share(t, all)
 	var out bytes.Buffer
@@ -149,7 +165,7 @@ func write(t *testing.T, versions map[string]string) {
 	if err := e.Encode(map[string]any{"kinds": all, "shared": shared}); err != nil {
 		t.Fatal(err)
 	}
-	text := regexp.MustCompile(`("[a-z0-9.]+":\{"(schema|source)"|"[0-9a-f]{8}":\{)`).ReplaceAllString(out.String(), "\n$1")
+	text := regexp.MustCompile(`("[a-z0-9./]+":\{"(schema|source)"|"[0-9a-f]{8}":\{)`).ReplaceAllString(out.String(), "\n$1")
 	if err := os.WriteFile("definitions.json", []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -173,6 +189,9 @@ func definition(t *testing.T, data []byte, kind, version string) any {
 			s := v.Schema.OpenAPIV3Schema
 			delete(s["properties"].(map[string]any), "status")
 			for _, path := range filled[kind] {
+				if version == "v1alpha1" && strings.Contains(path, "gcsFaultToleranceOptions") { // which v1alpha1 does not have
+					continue
+				}
 				forget(t, s, path)
 			}
 			return reduced(s, nil)

@@ -7,6 +7,7 @@ package jobrules
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -71,12 +72,12 @@ func rulesOf(k kinds.Job) kindRules {
 }
 
 // ServerFaults returns the faults for which the API server refuses a new object: those of the kind's definition and of its operator's
-// webhook. open reports a text that still has placeholders, which is not checked; nil stands for never. Other versions of the
-// kind than k's are not checked.
+// webhook. open reports a text that still has placeholders, which is not checked; nil stands for never. Of other versions than k's,
+// only Ray's v1alpha1 is checked, which has no webhook.
 func ServerFaults(k kinds.Job, object map[string]any, open func(string) bool) []Fault {
 	c, own := newChecker(k, object, open), rulesOf(k)
 	if c == nil {
-		return nil
+		return formerFaults(k, object, open)
 	}
 	s := own.schema
 	if d := loaded().Kinds[k.FullName()]; d != nil {
@@ -86,6 +87,18 @@ func ServerFaults(k kinds.Job, object map[string]any, open func(string) bool) []
 	if own.webhook != nil {
 		own.webhook(c)
 	}
+	return c.Found
+}
+
+// formerFaults returns the faults of an object of another version of a kind by its definition, nil if there is none.
+func formerFaults(k kinds.Job, object map[string]any, open func(string) bool) []Fault {
+	_, version, _ := strings.Cut(kinds.Text(object, "apiVersion"), "/")
+	d := loaded().Kinds[k.FullName()+"/"+version]
+	if d == nil {
+		return nil
+	}
+	c := checkerOf(object, open)
+	c.schema(d.Schema)
 	return c.Found
 }
 
