@@ -10,6 +10,7 @@ var RayJob = Job{
 	PodLabelFrom: path("status.rayClusterName"),
 	SuspendPath:  path("spec.suspend"),
 	Roles:        rayRoles("spec.rayClusterSpec"),
+	Volumes:      rayVolumes,
 	Shares: func(object map[string]any) bool {
 		of, _ := lookup(object, path("spec.clusterSelector")).(map[string]any)
 		return len(of) > 0
@@ -37,6 +38,7 @@ var RayCluster = Job{
 	PodLabel:    "ray.io/cluster",
 	SuspendPath: path("spec.suspend"),
 	Roles:       rayRoles("spec"),
+	Volumes:     rayVolumes,
 	NeedsQueue:  true,
 	Selector:    QueueLabel,
 	Operator:    "KubeRay operator",
@@ -63,6 +65,7 @@ var RayService = Job{
 		return []Column{{Name: "Service Status", At: path("status.serviceStatus")}, {Name: "Num Serve Endpoints", At: path("status.numServeEndpoints")}}
 	},
 	Roles:    rayRoles("spec.rayClusterConfig"),
+	Volumes:  rayVolumes,
 	Operator: "KubeRay operator",
 	Style:    Described,
 	Serves:   true,
@@ -112,6 +115,10 @@ func rayRoles(at string) []Role {
 		{Path: below("workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), OrNone: true, Times: path("numOfHosts"), Template: path("template")},
 	}
 }
+
+// rayVolumes are the volumes that KubeRay adds (controllers/ray/common/pod.go): memory of the host that processes share, logs for the
+// autoscaler, and a token of Kubernetes.
+var rayVolumes = []string{"shared-mem", "ray-logs", "ray-token"}
 
 const (
 	rayHead          = "head"

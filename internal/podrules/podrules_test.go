@@ -105,8 +105,9 @@ func TestFaultsThatCannotBeKnown(t *testing.T) {
 	}
 	claims := ClaimVolumes(map[string]any{"spec": map[string]any{
 		"volumeClaimTemplates": []any{map[string]any{"metadata": map[string]any{"name": "a"}}},
-		"volumeClaimPolicies":  []any{map[string]any{"templates": []any{map[string]any{"metadata": map[string]any{"name": "b"}}}}}}})
-	if strings.Join(claims, " ") != "a b" {
+		"volumeClaimPolicies":  []any{map[string]any{"templates": []any{map[string]any{"metadata": map[string]any{"name": "b"}}}}},
+		"leaderWorkerTemplate": map[string]any{"volumeClaimTemplates": []any{map[string]any{"metadata": map[string]any{"name": "c"}}}}}})
+	if strings.Join(claims, " ") != "a b c" {
 		t.Error(claims)
 	}
 }

@@ -198,6 +198,12 @@ func TestEveryFaultAtOnce(t *testing.T) {
 		"volumes that the operator adds": {"apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata: {name: m}\nspec:\n  mpiReplicaSpecs:\n    Launcher: {template: {spec: {initContainers: [{name: w, image: i, volumeMounts: [{name: mpi-job-config, mountPath: /etc/mpi}, {name: ssh-auth, mountPath: /root/.ssh}, {name: mine, mountPath: /a}]}], containers: [{name: c, image: i}]}}}\n", `
 6:173: spec.mpiReplicaSpecs.Launcher.template.spec.initContainers[0].volumeMounts[2].name is "mine": the pod has no volume of this name
 `},
+		"volumes that Ray's operator adds": {"apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n  headGroupSpec: {template: {spec: {containers: [{name: h, image: i}, {name: agent, image: i, volumeMounts: [{name: ray-token, mountPath: /t}, {name: shared-mem, mountPath: /dev/shm}, {name: ray-logs, mountPath: /l}, {name: mine, mountPath: /a}]}]}}}\n", `
+5:219: spec.headGroupSpec.template.spec.containers[1].volumeMounts[3].name is "mine": the pod has no volume of this name
+`},
+		"volumes of the claims of a LeaderWorkerSet": {"apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: l}\nspec:\n  leaderWorkerTemplate:\n    volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]\n    workerTemplate: {spec: {containers: [{name: c, image: i, volumeMounts: [{name: data, mountPath: /a}, {name: other, mountPath: /b}]}]}}\n", `
+7:107: spec.leaderWorkerTemplate.workerTemplate.spec.containers[0].volumeMounts[1].name is "other": the pod has no volume of this name
+`},
 		"a Workspace without an image has that of its operator": {"apiVersion: workspace.jupyter.org/v1alpha1\nkind: Workspace\nmetadata: {name: w}\nspec: {displayName: d}\n", ""},
 		"a probe without a handler": {"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i, livenessProbe: {periodSeconds: 3}}]}\n", `
 4:41: spec.containers[0].livenessProbe has no handler, such as exec or httpGet
