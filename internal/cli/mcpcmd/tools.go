@@ -63,6 +63,7 @@ var (
 	verbose       = argument{name: "verbose", kind: "boolean", help: "more keys: queue, reason, pods, nodes", flag: "verbose"}
 	clusterName   = argument{name: "cluster", kind: "string", help: "name or ARN of the HyperPod cluster", required: true}
 	region        = argument{name: "region", kind: "string", help: "AWS region; default: of the environment or profile", flag: "region"}
+	allowUnknown  = argument{name: "allow_unknown", kind: "boolean", help: "allow fields of the manifest that this version does not know", flag: "allow-unknown"}
 	governance    = argument{name: "governance", kind: "string", help: "text of the governance file (YAML)", flag: stdin, required: true}
 )
 
@@ -84,6 +85,7 @@ func submission() []argument {
 		{name: "script_args", kind: "string", help: "arguments of the script, as words of a shell line", flag: "script-args"},
 		{name: "set", kind: "array", help: "parameters of the template or fields of the object, NAME=VALUE each", flag: "set"},
 		{name: "environment", kind: "array", help: "environment variables, NAME=VALUE each", flag: "environment"},
+		allowUnknown,
 		assume,
 	}
 }
@@ -130,7 +132,7 @@ func commands() []command {
 		{name: "list_templates", line: "list-templates", title: "List templates", help: "List job templates with their parameters.", schema: "list-templates", args: []argument{namespace}},
 		{name: "get_template", line: "get-template", title: "Show a template", help: "Show a template with its parameters and text.", schema: "get-template", args: []argument{{name: "name", kind: "string", help: "name of the template", required: true}, namespace}},
 		{name: "validate_template", line: "validate-template -", title: "Check a template", help: "Check the text of a template or manifest and report every fault with its line.", schema: "validate-template",
-			args: []argument{{name: "template", kind: "string", help: "text of the template or manifest (YAML)", flag: stdin, required: true}}},
+			args: []argument{{name: "template", kind: "string", help: "text of the template or manifest (YAML)", flag: stdin, required: true}, allowUnknown}},
 		{name: "list_instance_types", line: "list-instance-types", title: "List instance types", help: "List instance types with their accelerators and memory.", schema: "list-instance-types", args: []argument{
 			{name: "accelerator", kind: "string", help: "only types with this accelerator: gpu, trainium, none, or a resource name", flag: "accelerator"}, {name: "in_cluster", kind: "boolean", help: "only types of the nodes in the cluster", flag: "in-cluster"}}},
 		{name: "get_clusters", line: "get-clusters", title: "List HyperPod clusters", help: "List the HyperPod clusters of a region with their instance types and free accelerators.", account: true, args: []argument{region}},

@@ -55,19 +55,19 @@ func (r *run) define(ctx context.Context) (definition, error) {
 	case o.Recipe != "":
 		return r.readRecipe(ctx)
 	case o.Template != "":
-		return described(r.named(ctx, o.Template))
+		return described(r.allowing(r.named(ctx, o.Template)))
 	case o.JobKind != "":
-		return described(catalogue.Find(o.kindTemplate(), dirs))
+		return described(r.allowing(catalogue.Find(o.kindTemplate(), dirs)))
 	}
 	work, err := r.workingFile()
 	if work != nil || err != nil {
-		return described(work, err)
+		return described(r.allowing(work, err))
 	}
 	t, err := catalogue.Find(o.Name, catalogue.Dirs{User: dirs.User})
 	if errs.ExitOf(err) != errs.NotFound {
-		return described(t, err)
+		return described(r.allowing(t, err))
 	}
-	return described(r.named(ctx, cmp.Or(r.factory.Config.DefaultTemplate, DefaultTemplate)))
+	return described(r.allowing(r.named(ctx, cmp.Or(r.factory.Config.DefaultTemplate, DefaultTemplate))))
 }
 
 // described makes a definition of a template.
@@ -110,7 +110,7 @@ func (r *run) readFile(ctx context.Context) (definition, error) {
 	case sbatch.Is(data):
 		return r.readSbatch(data)
 	}
-	return described(render.Read(baseName(file), file, data))
+	return described(render.Read(baseName(file), file, data, r.allow))
 }
 
 // readConfig reads a configuration file of the official CLI v2. The template is that of the job's kind.
@@ -126,7 +126,7 @@ func (r *run) readConfig(data []byte) (definition, error) {
 		return definition{}, err
 	}
 	r.factory.Notes(file.Notices)
-	t, err := catalogue.Find(o.kindTemplate(), catalogue.Dirs{})
+	t, err := r.allowing(catalogue.Find(o.kindTemplate(), catalogue.Dirs{}))
 	if err != nil {
 		return definition{}, err
 	}
@@ -147,7 +147,7 @@ func (r *run) readSbatch(data []byte) (definition, error) {
 			r.factory.Notef("note: %s %s exists only on Slurm: --%s chooses its counterpart", hint[0], hint[1], hint[2])
 		}
 	}
-	t, err := catalogue.Find(o.kindTemplate(), catalogue.Dirs{})
+	t, err := r.allowing(catalogue.Find(o.kindTemplate(), catalogue.Dirs{}))
 	if err != nil {
 		return definition{}, err
 	}
@@ -165,6 +165,7 @@ func (r *run) readRecipe(ctx context.Context) (definition, error) {
 		return definition{}, err
 	}
 	r.factory.Notes(found.Notices)
+	found.Template.Allow = r.allow
 	return definition{template: found.Template, described: "using " + o.Recipe + " with " + source(found.Template),
 		file: &fileValues{Values: found.Values, under: found.Under}}, nil
 }
@@ -190,6 +191,7 @@ func (r *run) repeat(ctx context.Context) (definition, error) {
 		return definition{}, err
 	}
 	f.Notes(notes)
+	t.Allow = r.allow
 	into := cmp.Or(f.Global.Namespace, job.Namespace)
 	if gone := submit.Together(annotations(job.Object)); o.Replace && o.jobName() == name && into == job.Namespace && len(gone) > 0 {
 		e := errs.New("cannot replace job "+name+" from itself", "the objects that were submitted with it are deleted with it")

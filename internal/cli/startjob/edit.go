@@ -79,7 +79,7 @@ func withoutHead(text []byte) []byte {
 
 // edited parses and checks the saved text. The editor cannot change what the template fixes, nor the namespace.
 func edited(t *parse.Template, v values.Values, before render.Result, saved []byte) (render.Result, error) {
-	manifest, err := parse.Text(t.Name, "the edited manifest", saved)
+	manifest, err := parse.TextAllowing(t.Name, "the edited manifest", saved, t.Allow)
 	if err != nil {
 		return render.Result{}, err
 	}

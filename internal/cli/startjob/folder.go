@@ -29,7 +29,7 @@ func (r *run) readFolder(ctx context.Context, dir string) (*parse.Template, erro
 		if err != nil {
 			return nil, err
 		}
-		if _, err := render.Read(baseName(name), name, data); err != nil {
+		if _, err := render.Read(baseName(name), name, data, r.allow); err != nil {
 			faults = errs.Also(faults, err)
 			continue
 		}
@@ -42,7 +42,7 @@ func (r *run) readFolder(ctx context.Context, dir string) (*parse.Template, erro
 	if faults != nil {
 		return nil, faults
 	}
-	t, err := parse.Text(filepath.Base(filepath.Clean(dir)), dir, all.Bytes())
+	t, err := parse.TextAllowing(filepath.Base(filepath.Clean(dir)), dir, all.Bytes(), r.allow)
 	if t != nil {
 		t.Parts = parts
 	}

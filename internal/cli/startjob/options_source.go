@@ -28,6 +28,7 @@ type Source struct {
 	OverrideParameters string
 	Set                []string
 	AllowUnset         []string
+	AllowUnknown       bool
 }
 
 // Title implements factory.OptionGroup.
@@ -47,6 +48,7 @@ func (s *Source) AddFlags(cmd *cobra.Command) {
 	fs.StringVar(&s.OverrideParameters, "override-parameters", "", "JSON object that overrides values of the recipe")
 	fs.StringArrayVar(&s.Set, "set", nil, "set a template parameter, or any field by its path: K=V (repeatable)")
 	fs.StringSliceVar(&s.AllowUnset, "allow-unset", nil, "placeholder of a command, argument or environment value that may stay without a value (repeatable)")
+	fs.BoolVar(&s.AllowUnknown, "allow-unknown", false, "send fields that this version does not know")
 }
 
 // Validate implements factory.OptionGroup.

@@ -21,6 +21,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 	"github.com/hyperpod-cli/hyperpod/internal/upload"
 )
@@ -48,6 +49,9 @@ type run struct {
 	claimed *claimed
 	// noted are the notes that were printed: the jobs of a manifest can share them.
 	noted []string
+	// allow decides about fields that the program does not know, by what unknown holds.
+	allow   schema.Allow
+	unknown unknown
 	// findings are what an admission check reports where a start fails.
 	findings []check.Step
 }
@@ -72,7 +76,7 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Factory.Unhurried {
 		r.patience = time.Hour
 	}
-	return r.start(ctx)
+	return r.offerUnknown(r.start(ctx))
 }
 
 func (r *run) start(ctx context.Context) error {
@@ -80,6 +84,7 @@ func (r *run) start(ctx context.Context) error {
 	if _, err := f.Format(); err != nil {
 		return err
 	}
+	r.allow = r.unknownFields(ctx)
 	if o.Edit {
 		if err := editor.Check(f); err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 )
 
 // Options are the arguments and flags of the command.
@@ -25,6 +26,8 @@ type Options struct {
 	Factory *factory.Factory
 	// Names are files, folders, "-" for stdin, or names of templates.
 	Names []string
+	// AllowUnknown accepts fields that the program does not know.
+	AllowUnknown bool
 }
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
@@ -41,6 +44,7 @@ is 1 if there are any.`,
   hyperpod validate-template llama -o json`,
 		RunE: factory.RunE(o, o.take, Run, runF),
 	}
+	cmd.Flags().BoolVar(&o.AllowUnknown, "allow-unknown", false, "accept fields that this version does not know")
 	complete := cobra.CompletionFunc(nil)
 	f.CompleteArgs(cmd, factory.Templates)
 	complete, cmd.ValidArgsFunction = cmd.ValidArgsFunction, nil
@@ -187,10 +191,10 @@ func (o *Options) check(ctx context.Context, name string) (Verdict, error) {
 	if name != "-" && !isFile(name) || strings.HasPrefix(name, "team/") {
 		t, err := findtemplate.Find(ctx, o.Factory, name, findtemplate.InNamespace(o.Factory))
 		if err == nil {
-			return v.of(ctx, t.Name, shown(t.Name, t.Source), t.Text), nil
+			return o.verdict(ctx, v, t.Name, shown(t.Name, t.Source), t.Text), nil
 		}
 		if name, source, text, broken := parse.BrokenText(err); broken {
-			return v.of(ctx, name, shown(name, source), text), nil
+			return o.verdict(ctx, v, name, shown(name, source), text), nil
 		}
 		return v, err
 	}
@@ -199,7 +203,7 @@ func (o *Options) check(ctx context.Context, name string) (Verdict, error) {
 		return v, err
 	}
 	base := filepath.Base(name)
-	return v.of(ctx, strings.TrimSuffix(base, filepath.Ext(base)), name, data), nil
+	return o.verdict(ctx, v, strings.TrimSuffix(base, filepath.Ext(base)), name, data), nil
 }
 
 // isFile reports whether a name means a file and not a template. Files from a folder may be JSON.
@@ -213,8 +217,19 @@ func shown(name, source string) string {
 	return name + " (" + source + ")"
 }
 
-func (v Verdict) of(ctx context.Context, name, source string, data []byte) Verdict {
-	t, faults, notes := render.Check(name, source, data)
+func (o *Options) verdict(ctx context.Context, v Verdict, name, source string, data []byte) Verdict {
+	var unknown []string
+	var allow schema.Allow
+	if o.AllowUnknown {
+		allow = func(f schema.Field) bool {
+			if note := schema.Unchecked(f); !slices.Contains(unknown, note) {
+				unknown = append(unknown, note)
+			}
+			return true
+		}
+	}
+	t, faults, notes := render.CheckAllowing(name, source, data, allow)
+	notes = append(unknown, notes...)
 	if refused := refusedByKueue(ctx, t, faults); len(refused) > 0 {
 		faults = append(faults, refused...)
 		slices.SortStableFunc(faults, inFile)

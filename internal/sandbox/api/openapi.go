@@ -12,8 +12,9 @@ import (
 )
 
 // openAPI serves minimal documents: which kinds can be patched with which parameters, so
-// that clients let the server validate fields. The schemas accept anything, because the
-// server validates objects when it stores them.
+// that clients let the server validate fields. The schemas name no fields, because the
+// server validates objects when it stores them. Only those of kinds without a Go type accept
+// any field, as the server does.
 func (s *Server) openAPI(w http.ResponseWriter, r *http.Request, rest []string) error {
 	switch {
 	case len(rest) == 1 && rest[0] == "v2":
@@ -77,8 +78,8 @@ func (s *Server) openAPIv3(gv schema.GroupVersion) map[string]any {
 			"parameters": params, "requestBody": map[string]any{"content": content, "required": true},
 			"responses": map[string]any{"200": map[string]any{"description": "OK"}},
 		}}
-		schemas[schemaName(r)] = map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true,
-			"x-kubernetes-group-version-kind": []any{gvk(r)}}
+		schemas[schemaName(r)] = map[string]any{"type": "object", "x-kubernetes-group-version-kind": []any{gvk(r)},
+			"x-kubernetes-preserve-unknown-fields": r.builtin == nil && r.schema == nil}
 	}
 	return map[string]any{"openapi": "3.0.0", "info": map[string]any{"title": "Kubernetes", "version": gitVersion},
 		"paths": paths, "components": map[string]any{"schemas": schemas}}

@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
@@ -161,7 +162,7 @@ func (m *maker) expected() ([]map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := parse.Text(m.Name, m.Source, text)
+	plain, err := parse.TextAllowing(m.Name, m.Source, text, schema.AllowAll)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +226,7 @@ func (m *maker) build(skip int) (*parse.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse.Text(m.Name, m.Source, append(parse.HeaderText(m.Help, params, nil), text...))
+	return parse.TextAllowing(m.Name, m.Source, append(parse.HeaderText(m.Help, params, nil), text...), schema.AllowAll)
 }
 
 // restore gives every scalar below dst its value in src, which has the same shape.

@@ -27,7 +27,7 @@ func (s *job) setPaths(object map[string]any) error {
 		if err := fieldpath.Set(object, a.Key, set); err != nil {
 			return err
 		}
-		r := &schema.Report{}
+		r := &schema.Report{Allow: s.Template.Allow}
 		schema.Check(manifest.FromPlain(object), r, true)
 		if len(r.Faults) > 0 {
 			why := errors.Join(r.Faults...)

@@ -58,6 +58,8 @@ type Template struct {
 	Verbatim bool
 	// Plain: the text has no header. It is a manifest of the user's own.
 	Plain bool
+	// Allow decides about fields that the known types of the kinds lack.
+	Allow schema.Allow
 	// Text is the template as written.
 	Text []byte
 	// Parts are the files whose texts make up the text, in their order; nil for one file.
@@ -114,7 +116,12 @@ func (t *Template) Kinds() []string {
 // the error has exit code Usage and lists every fault with its line; BrokenText returns the text of such a
 // template.
 func Text(name, source string, data []byte) (*Template, error) {
-	t, _, err := Read(name, source, data, Screenful)
+	return TextAllowing(name, source, data, nil)
+}
+
+// TextAllowing is Text for a template whose objects may have fields that the known types of their kinds lack.
+func TextAllowing(name, source string, data []byte, allow schema.Allow) (*Template, error) {
+	t, _, err := Read(name, source, data, Screenful, allow)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +130,8 @@ func Text(name, source string, data []byte) (*Template, error) {
 
 // Read is Text with at most so many faults in the error. With an error, it also returns what could be read:
 // parts with a fault are Faulty or left out. complete reports whether no document is left out.
-func Read(name, source string, data []byte, most int) (t *Template, complete bool, err error) {
-	t = &Template{Name: name, Source: source, Text: data}
+func Read(name, source string, data []byte, most int, allow schema.Allow) (t *Template, complete bool, err error) {
+	t = &Template{Name: name, Source: source, Text: data, Allow: allow}
 	docs, faults := manifest.ParseAll(data)
 	h, rest, wrong := readHeader(docs, data)
 	faults = append(faults, wrong...)
@@ -153,7 +160,7 @@ func Read(name, source string, data []byte, most int) (t *Template, complete boo
 
 // faults checks the documents against the fields of their kinds, and stops one fault after most.
 func (t *Template) faults(most int) []error {
-	r := &schema.Report{Most: most + 1}
+	r := &schema.Report{Most: most + 1, Allow: t.Allow}
 	for _, d := range t.Docs {
 		r.Foreign(d, manifest.Location{})
 		schema.Check(d, r, false)

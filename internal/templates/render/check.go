@@ -6,6 +6,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/validate"
 )
@@ -17,7 +18,12 @@ const manyFaults = 1000
 // independent of the values of its parameters. They are sorted by position, without duplicates and without
 // faults that only follow from others. With faults, t has the documents that could be read; it may be nil. notes are hints.
 func Check(name, source string, data []byte) (t *parse.Template, faults []parse.Fault, notes []string) {
-	t, complete, err := parse.Read(name, source, data, manyFaults)
+	return CheckAllowing(name, source, data, nil)
+}
+
+// CheckAllowing is Check for a template whose objects may have fields that the known types of their kinds lack.
+func CheckAllowing(name, source string, data []byte, allow schema.Allow) (t *parse.Template, faults []parse.Fault, notes []string) {
+	t, complete, err := parse.Read(name, source, data, manyFaults, allow)
 	var found []error
 	if err != nil {
 		found = append(found, err)
@@ -41,8 +47,8 @@ func Check(name, source string, data []byte) (t *parse.Template, faults []parse.
 
 // Read reads a template, as parse.Text does. Where the text has faults, the error also lists those that every job of it
 // has; not those that a setting can mend, such as a missing image.
-func Read(name, source string, data []byte) (*parse.Template, error) {
-	t, complete, err := parse.Read(name, source, data, parse.Screenful)
+func Read(name, source string, data []byte, allow schema.Allow) (*parse.Template, error) {
+	t, complete, err := parse.Read(name, source, data, parse.Screenful, allow)
 	if err == nil {
 		return t, nil
 	}

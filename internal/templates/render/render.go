@@ -123,7 +123,7 @@ func fillAll(t *parse.Template, values map[string]any) ([]map[string]any, []*man
 // fillTrees is fillAll for trees with line numbers. most limits the number of faults (see schema.Report).
 func fillTrees(t *parse.Template, values map[string]any, most int) (trees []*manifest.Node, f *parse.Filler, faults []error) {
 	f = &parse.Filler{Values: values}
-	r := &schema.Report{Most: most}
+	r := &schema.Report{Most: most, Allow: t.Allow}
 	for _, d := range t.Docs {
 		filled := f.Fill(d, manifest.Location{})
 		schema.Check(filled, r, true)
@@ -138,7 +138,7 @@ func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, trees []*manife
 	if missing := missing(t, f, objects); len(missing)+len(wrong) > 0 {
 		return missingError(t, missing, wrong)
 	}
-	r := &schema.Report{}
+	r := &schema.Report{Allow: t.Allow}
 	for i, o := range objects {
 		n := manifest.FromPlain(o)
 		schema.Check(n, r, true)

@@ -26,11 +26,14 @@ import (
 type Report struct {
 	Faults []error
 	Most   int // how many faults are kept; 0 stands for a screenful
+	Allow  Allow
 	// typed: values are final; otherwise only names of fields are checked.
 	typed bool
 	// otherVersion: the object has another API version than the known type, which can lack some of its fields.
 	otherVersion bool
 	told         map[spot]bool
+	// of is the object whose fields are checked.
+	of owner
 }
 
 // spot is a field at a place of a file. An alias brings the same one to several places
@@ -62,6 +65,7 @@ func (r *Report) addf(line, column int, path, format string, args ...any) {
 func Check(n *manifest.Node, r *Report, typed bool) {
 	r.typed = typed
 	r.otherVersion = false
+	r.of = ownerAt(n, "")
 	if k, ok := kinds.JobFor(n.Get("apiVersion").Str(), n.Get("kind").Str()); ok {
 		_, version, _ := strings.Cut("/"+n.Get("apiVersion").Str(), k.Group+"/")
 		r.otherVersion = k.Group != "" && !slices.Contains(k.Versions(), version) && !exact(n.Get("apiVersion").Str(), k.Kind)
@@ -133,7 +137,10 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 		return
 	case t == objectType:
 		if inner := shapeOf(n.Get("apiVersion").Str(), n.Get("kind").Str()); inner != nil {
+			outer := r.of
+			r.of = ownerAt(n, path)
 			r.check(inner, n, path)
+			r.of = outer
 		}
 		return
 	}
@@ -148,7 +155,7 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 		for _, f := range n.Fields {
 			r.check(t.Elem(), f.Value, manifest.JoinPath(path, f.Key))
 		}
-		r.dropEmpty(n)
+		r.dropEmpty(n, nil)
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
 			r.text(n, path)
@@ -279,6 +286,7 @@ func (r *Report) object(t reflect.Type, n *manifest.Node, path string) {
 		return
 	}
 	kept := make([]manifest.Field, 0, len(n.Fields))
+	var allowed []string
 	for _, f := range n.Fields {
 		ft, ok := fieldOf(t, f.Key)
 		if !ok && r.otherVersion && !strings.HasPrefix(t.PkgPath(), "k8s.io/") {
@@ -291,6 +299,10 @@ func (r *Report) object(t reflect.Type, n *manifest.Node, path string) {
 				where = "in " + path
 			}
 			near := errs.Near(f.Key, fieldNames(t))
+			if r.allows(manifest.JoinPath(path, f.Key), near) {
+				kept, allowed = append(kept, f), append(allowed, f.Key)
+				continue
+			}
 			r.addf(f.Line, f.Column, manifest.JoinPath(path, f.Key), "no field %q %s%s", manifest.Clip(f.Key), where, manifest.DidYouMean(near))
 			if len(near) == 0 || n.Get(near[0]) != nil {
 				continue
@@ -304,7 +316,7 @@ func (r *Report) object(t reflect.Type, n *manifest.Node, path string) {
 		r.check(ft, f.Value, manifest.JoinPath(path, f.Key))
 	}
 	n.Fields = kept
-	r.dropEmpty(n)
+	r.dropEmpty(n, allowed)
 }
 
 // kindOf returns the kind of node that a type requires.
@@ -328,14 +340,14 @@ func couldBe(t reflect.Type, n *manifest.Node) bool {
 	return len(r.Faults) == 0
 }
 
-// dropEmpty removes fields without a value: null quantities and the like.
-func (r *Report) dropEmpty(n *manifest.Node) {
+// dropEmpty removes known fields without a value: null quantities and the like.
+func (r *Report) dropEmpty(n *manifest.Node, unknown []string) {
 	if !r.typed {
 		return
 	}
 	kept := n.Fields[:0]
 	for _, f := range n.Fields {
-		if f.Value.Kind != manifest.ScalarNode || f.Value.Value != nil || f.Value.Faulty {
+		if f.Value.Kind != manifest.ScalarNode || f.Value.Value != nil || f.Value.Faulty || slices.Contains(unknown, f.Key) {
 			kept = append(kept, f)
 		}
 	}
