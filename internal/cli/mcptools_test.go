@@ -32,6 +32,7 @@ func TestToolsHaveFlags(t *testing.T) {
 			if !ok {
 				kind, flag = "", strings.TrimPrefix(text, "--")
 			}
+			flag, short, _ := strings.Cut(flag, " -")
 			f := c.Flags().Lookup(flag)
 			if f == nil {
 				f = c.InheritedFlags().Lookup(flag)
@@ -39,6 +40,8 @@ func TestToolsHaveFlags(t *testing.T) {
 			switch {
 			case f == nil:
 				t.Errorf("%s: %s has no --%s", name, list[0], flag)
+			case kind != "" && f.Shorthand != short:
+				t.Errorf("%s: the letter of --%s is %q, not %q", name, flag, f.Shorthand, short)
 			case slices.Contains(banned, flag):
 				t.Errorf("%s: --%s is not for agents", name, flag)
 			case kind != "" && !slices.Contains(types[kind], f.Value.Type()):

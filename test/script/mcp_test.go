@@ -157,19 +157,45 @@ func TestMCPReads(t *testing.T) {
 	if r := callTool(t, s, "explain_job", of); !strings.Contains(texts(r), `"Summary":"would not start now: 16 more nvidia.com/gpu needed"`) {
 		t.Error(texts(r))
 	}
-	for what, p := range map[string]*mcp.CallToolParams{
-		"a tool that writes":   {Name: "start_job", Arguments: map[string]any{"name": "x"}},
-		"another cluster":      {Name: "list_jobs", Arguments: map[string]any{"context": "prod"}},
-		"a number for a text":  {Name: "get_job", Arguments: map[string]any{"name": 1}},
-		"a call without a job": {Name: "get_job", Arguments: map[string]any{}},
+	for what, c := range map[string]struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		"another cluster":          {"list_jobs", map[string]any{"context": "prod"}, `list_jobs has no argument \"context\"`},
+		"a mistyped argument":      {"get_job", map[string]any{"name": "x", "namespac": "y"}, `{"Label":"did you mean","Text":"namespace, name"}`},
+		"a number for a text":      {"get_job", map[string]any{"name": 1}, "invalid name 1: must be a string"},
+		"a call without a job":     {"get_job", map[string]any{}, "get_job requires the argument name"},
+		"a call without namespace": {"list_jobs", nil, `{"Kind":"Arguments","Args":["{\"namespace\":\"NAME\"}"]`},
+		"no such job":              {"get_job", map[string]any{"name": "x", "namespace": "hyperpod-ns-researchers"}, `"Line":"list_jobs {\"namespace\":\"hyperpod-ns-researchers\"}"`},
+		"a wrong file":             {"governance_plan", map[string]any{"governance": "x"}, `"What":"governance is not a valid governance file"`},
 	} {
-		if _, err := s.CallTool(t.Context(), p); err == nil {
-			t.Errorf("%s is accepted", what)
+		r := callTool(t, s, c.tool, c.args)
+		if all := texts(r); !r.IsError || !strings.Contains(all, c.want) || !strings.Contains(all, `"Code":"Usage"`) && !strings.Contains(all, `"Code":"NotFound"`) || strings.Contains(all, "--") && !strings.Contains(all, "\n---\n") {
+			t.Errorf("%s: %s", what, all)
+		}
+	}
+	for tool, want := range map[string]string{
+		"list_job": "tool \"list_job\" not found; did you mean: list_jobs", "start_job": "tool start_job needs hyperpod mcp --allow start", "get_clusters": "tool get_clusters reads clusters of AWS: not with --sandbox or --snapshot",
+	} {
+		if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", tool, err)
 		}
 	}
 	// What looks like a flag is a name.
 	if r := callTool(t, s, "get_job", map[string]any{"name": "--kubeconfig=/x", "namespace": "hyperpod-ns-researchers"}); !r.IsError || !strings.Contains(texts(r), `"ExitCode":`) {
 		t.Error(texts(r))
+	}
+}
+
+// TestMCPNamespace: the server's namespace is that of the tools that have the argument, and it does not disturb the others.
+func TestMCPNamespace(t *testing.T) {
+	t.Parallel()
+	s := connectMCP(t, t.TempDir(), nil, "--sandbox", "-n", "hyperpod-ns-researchers")
+	for tool, want := range map[string]string{"list_jobs": "vit-huge", "get_capacity": "ml.p5.48xlarge", "governance_export": "researchers", "list_instance_types": "ml.p5.48xlarge"} {
+		if r := callTool(t, s, tool, nil); r.IsError || !strings.Contains(texts(r), want) {
+			t.Errorf("%s: %s", tool, texts(r))
+		}
 	}
 }
 
@@ -190,8 +216,8 @@ func TestMCPWait(t *testing.T) {
 		t.Error(texts(r))
 	}
 	for _, seconds := range []int{-1, 601} {
-		if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "wait_job", Arguments: of(seconds)}); err == nil {
-			t.Errorf("a wait of %d seconds is accepted", seconds)
+		if r := callTool(t, s, "wait_job", of(seconds)); !r.IsError || !strings.Contains(texts(r), "must be between 0 and 600") {
+			t.Errorf("a wait of %d seconds: %s", seconds, texts(r))
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -439,7 +465,7 @@ func TestMCPHostile(t *testing.T) {
 	}
 	for _, name := range []string{strings.Repeat("x", 5000), strings.Repeat("\u001b", 2_000_000)} {
 		r = callTool(t, s, "get_job", map[string]any{"name": name, "namespace": "hyperpod-ns-researchers"})
-		if all := texts(r); !r.IsError || len(all) > 200 || !strings.Contains(all, "argument name has") {
+		if all := texts(r); !r.IsError || len(all) > 300 || !strings.Contains(all, "invalid name: must have at most 4096 bytes, not ") {
 			t.Errorf("%.300s", all)
 		}
 	}

@@ -116,13 +116,21 @@ func (o *Options) Validate() error {
 	case o.Tree && o.By != byTeam:
 		return errs.Usagef("--tree cannot be used with --by %s", o.By)
 	case o.Tree && o.scope().Narrow():
-		return errs.Usagef("--tree cannot be used with a team: it shows all teams").Suggest(errs.Run("get-quota", "--tree"))
+		return o.wide(errs.Usagef("--tree cannot be used with a team: it shows all teams"), "--tree")
 	case o.FromStatus && o.By != byTeam:
 		return errs.Usagef("--from-status cannot be used with --by: it reads no nodes")
 	case o.By != byTeam && o.scope().Narrow():
-		return errs.Usagef("--by %s cannot be used with a team: it shows the nodes of all teams", o.By).Suggest(errs.Run("get-quota", "--by", o.By))
+		return o.wide(errs.Usagef("--by %s cannot be used with a team: it shows the nodes of all teams", o.By), "--by", o.By)
 	}
 	return nil
+}
+
+// wide suggests the command without a team. The namespace of a run is added to every suggestion, so a flag is left to the user.
+func (o *Options) wide(e *errs.Error, flags ...string) *errs.Error {
+	if o.Factory.Global.Namespace != "" {
+		return e.WithAdvice("omit --namespace")
+	}
+	return e.Suggest(errs.Run("get-quota", flags...))
 }
 
 // scope returns whose queues to show.

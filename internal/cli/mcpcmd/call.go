@@ -65,14 +65,14 @@ func (t *toolbox) call(ctx context.Context, c command, arguments map[string]any)
 	}
 	args, input, err := c.commandLine(arguments)
 	if err != nil {
-		return answer{texts: []string{err.Error()}, failed: true}, nil
+		return t.refusal(err), nil
 	}
 	if c.write == "" {
 		return t.run(ctx, c, nil, args, input)
 	}
 	line := strings.Join(args, "\x00") + "\x00" + input
 	now := t.o.Factory.Now()
-	if token, ok := arguments[tokenArgument].(string); ok {
+	if token, ok := arguments[confirmation.name].(string); ok {
 		p, known := t.pending[token]
 		delete(t.pending, token)
 		switch {
@@ -140,9 +140,9 @@ func (c command) commandLine(arguments map[string]any) (args []string, input str
 		for _, text := range texts(value) {
 			switch {
 			case text == "":
-				return nil, "", fmt.Errorf("argument %s is empty", a.name)
+				return nil, "", errs.Usagef("invalid %s \"\": must not be empty", a.name)
 			case len(text) > mostArgument && a.flag != stdin:
-				return nil, "", fmt.Errorf("argument %s has %d bytes, more than %d", a.name, len(text), mostArgument)
+				return nil, "", errs.Usagef("invalid %s: must have at most %d bytes, not %d", a.name, mostArgument, len(text))
 			case a.flag == stdin:
 				input = text
 			case a.flag == "":
@@ -223,7 +223,7 @@ func (t *toolbox) execute(ctx context.Context, c command, format output.Name, mo
 	f := &factory.Factory{IO: io, Env: of.Env, Now: of.Now, Version: of.Version}
 	given := append([]string{"--output=" + string(format), "--error-format=json", "--color=never"}, more...)
 	given = append(given, of.RunArgs()...)
-	if of.Global.Namespace != "" && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--namespace=") }) {
+	if _, takes := c.argument("--namespace"); takes && of.Global.Namespace != "" && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--namespace=") }) {
 		given = append(given, "--namespace="+of.Global.Namespace)
 	}
 	n := len(strings.Fields(c.line))
@@ -237,7 +237,7 @@ func (t *toolbox) execute(ctx context.Context, c command, format output.Name, mo
 	if json.Compact(&compact, []byte(text)) == nil {
 		text = compact.String()
 	}
-	notes = strings.TrimSpace(problems.String())
+	notes = t.advised(c, strings.TrimSpace(problems.String()))
 	if len(notes) > mostAnswer {
 		notes = strings.ToValidUTF8(notes[:mostAnswer], "") + "..."
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -63,9 +62,8 @@ func newServer(o *Options) (*mcp.Server, error) {
 	s := mcp.NewServer(&mcp.Implementation{Name: "hyperpod", Version: o.Factory.Version}, &mcp.ServerOptions{Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}})
 	t := &toolbox{o: o, turn: make(chan struct{}, 1), pending: map[string]preview{}}
-	practice := o.Factory.Global.Sandbox != "" || o.Factory.Global.Snapshot != ""
 	for _, c := range commands() {
-		if c.write != "" && !slices.Contains(o.Allow, c.write) || c.account && practice {
+		if !t.has(c) {
 			continue
 		}
 		if err := t.add(s, c); err != nil {
@@ -74,19 +72,52 @@ func newServer(o *Options) (*mcp.Server, error) {
 	}
 	addResources(s)
 	addPrompts(s)
+	s.AddReceivingMiddleware(t.unknownTool)
 	return s, nil
+}
+
+// unknownTool answers calls of tools that the server does not have: with near names, or with what the tool needs.
+func (t *toolbox) unknownTool(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		call, ok := r.(*mcp.CallToolRequest)
+		if !ok {
+			return next(ctx, method, r)
+		}
+		var names []string
+		for _, c := range commands() {
+			switch has := t.has(c); {
+			case has && c.name == call.Params.Name:
+				return next(ctx, method, r)
+			case has:
+				names = append(names, c.name)
+			case c.name == call.Params.Name && c.write != "":
+				return nil, invalid("tool %s needs hyperpod mcp --allow %s", c.name, c.write)
+			case c.name == call.Params.Name:
+				return nil, invalid("tool %s reads clusters of AWS: not with --sandbox or --snapshot", c.name)
+			}
+		}
+		if near := errs.Near(call.Params.Name, names); len(near) > 0 {
+			return nil, invalid("tool %s not found; did you mean: %s", shown(call.Params.Name), strings.Join(near, ", "))
+		}
+		return nil, invalid("tool %s not found; available: %s", shown(call.Params.Name), strings.Join(names, ", "))
+	}
+}
+
+func invalid(format string, a ...any) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, a...)}
+}
+
+// has reports whether the server has a tool: whether its options allow the write, and are not about a practice cluster alone.
+func (t *toolbox) has(c command) bool {
+	given := t.o.Factory.Global
+	return (c.write == "" || slices.Contains(t.o.Allow, c.write)) && (!c.account || given.Sandbox == "" && given.Snapshot == "")
 }
 
 // add adds a tool to the server. Its arguments are checked against its schema; documents
 // pass as they are, byte for byte.
 func (t *toolbox) add(s *mcp.Server, c command) error {
-	input := c.inputSchema()
-	accepts, err := input.Resolve(nil)
-	if err != nil {
-		return err
-	}
 	closed := false
-	tool := &mcp.Tool{Name: c.name, Title: c.title, Description: c.help, InputSchema: input,
+	tool := &mcp.Tool{Name: c.name, Title: c.title, Description: c.help, InputSchema: c.inputSchema(),
 		Annotations: &mcp.ToolAnnotations{Title: c.title, ReadOnlyHint: c.write == "", IdempotentHint: c.write != "start", OpenWorldHint: &closed}}
 	destructive := c.write == "cancel"
 	tool.Annotations.DestructiveHint = &destructive
@@ -96,14 +127,16 @@ func (t *toolbox) add(s *mcp.Server, c command) error {
 			tool.Description += " or " + schemaURI(c.other)
 		}
 		tool.Description += "."
-		if tool.OutputSchema, err = c.outputSchema(); err != nil {
+		schema, err := c.outputSchema()
+		if err != nil {
 			return err
 		}
+		tool.OutputSchema = schema
 	}
 	s.AddTool(tool, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		arguments, err := checked(r.Params.Arguments, accepts)
+		arguments, err := c.checked(r.Params.Arguments)
 		if err != nil {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: c.name + ": " + err.Error()}
+			return t.refusal(err).result(), nil
 		}
 		if c.waits {
 			defer progress(ctx, r)()
@@ -166,17 +199,6 @@ func schemaOf(name string) (any, error) {
 	delete(schema, "$schema")
 	delete(schema, "$id")
 	return schema, err
-}
-
-// checked decodes arguments that their schema accepts.
-func checked(data json.RawMessage, accepts *jsonschema.Resolved) (map[string]any, error) {
-	arguments := map[string]any{}
-	if len(data) > 0 {
-		if err := json.Unmarshal(data, &arguments); err != nil {
-			return nil, err
-		}
-	}
-	return arguments, accepts.Validate(arguments)
 }
 
 // result returns the answer in the terms of the protocol.
