@@ -11,6 +11,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
@@ -28,7 +29,9 @@ import (
 type ExportOptions struct {
 	Factory *factory.Factory
 	// File is updated in place; "" prints the document.
-	File    string
+	File string
+	// Teams are the only ones to write; none for all.
+	Teams   []string
 	Mapping mappingFlags
 	Target  targetFlags
 }
@@ -49,10 +52,14 @@ HyperPod cluster from SageMaker instead.
 With -o terraform, it writes resources of the awscc and aws providers: the
 add-on, the cluster policy, and a compute allocation for each team.
 
+With --team, it writes these teams only. A plan of the file leaves the others
+alone. -o table shows the teams as a table.
+
 With --file, the command updates an existing file, and keeps its comments and
 order.`,
 		Example: `  hyperpod governance export > teams.yaml
   hyperpod governance export --file teams.yaml
+  hyperpod governance export --team researchers -o yaml
   hyperpod governance export --cluster-name ml-prod --file teams.yaml
   hyperpod governance export -o terraform > governance.tf
   hyperpod governance export --snapshot cluster.json.gz -o json`,
@@ -60,6 +67,8 @@ order.`,
 		RunE: factory.RunE(o, nil, runExport, runF),
 	}
 	cmd.Flags().StringVarP(&o.File, "file", "f", "", "governance file to create or update in place")
+	cmd.Flags().StringSliceVar(&o.Teams, "team", nil, "only this team (repeatable)")
+	f.CompleteFlag(cmd, "team", findteam.Complete)
 	o.Mapping.add(cmd)
 	o.Target.addCluster(f, cmd, "HyperPod cluster to read from SageMaker, by name or ARN")
 	return cmd
@@ -67,6 +76,12 @@ order.`,
 
 // Validate checks the options alone.
 func (o *ExportOptions) Validate() error {
+	if o.File != "" && len(o.Teams) > 0 {
+		return factory.Excludes("file", "team") // it would remove the others from the file
+	}
+	if slices.Contains(o.Teams, "") {
+		return factory.Invalid("team", "", "must not be empty")
+	}
 	if o.File != "" && o.Factory.Global.Output != "" {
 		return factory.Excludes("file", "output")
 	}
@@ -80,6 +95,9 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 	f := o.Factory
 	doc, notes, err := o.read(ctx)
 	if err != nil {
+		return err
+	}
+	if err := keepTeams(doc, o.Teams); err != nil {
 		return err
 	}
 	f.Notes(policytext.Notes(notes))
@@ -105,7 +123,7 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 		_, err := f.IO.Out.Write([]byte(output.SafeLines(string(terraform.Write(doc)))))
 		return err
 	}
-	return output.Print(f.IO, format, doc, nil, nil)
+	return output.Print(f.IO, format, doc, func() output.Table { return exportTable(doc, format.Name == output.Wide) }, nil)
 }
 
 // read returns the document of the cluster, or of SageMaker.

@@ -61,6 +61,24 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// TestDescriptions: a description has the size of an answer and no line break, and tools that it names exist.
+func TestDescriptions(t *testing.T) {
+	all := commands()
+	for _, c := range all {
+		if !strings.Contains(c.help, " Size: ") || strings.ContainsAny(c.help, "\n\t") || len(c.help) > 450 {
+			t.Errorf("%s: %s", c.name, c.help)
+		}
+		for word := range strings.FieldsFuncSeq(c.help, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
+			known := slices.ContainsFunc(all, func(o command) bool {
+				return o.name == word || slices.ContainsFunc(o.args, func(a argument) bool { return a.name == word })
+			})
+			if strings.Contains(word, "_") && !known {
+				t.Errorf("%s: there is no %s", c.name, word)
+			}
+		}
+	}
+}
+
 // TestAdvice: an error for a model names arguments and tools where one for a person names flags and commands. What no tool
 // does is left out. What others wrote stays as it is.
 func TestAdvice(t *testing.T) {

@@ -254,7 +254,12 @@ func (t *toolbox) shorter(ctx context.Context, c command, length int, more, args
 	if c.write != "" || c.lines {
 		return failure(advice), nil
 	}
-	_, table, _ := t.execute(ctx, c, output.TableFormat, more, args, input)
+	table := ""
+	for _, format := range []output.Name{output.Wide, output.TableFormat} { // -o table leaves out rows
+		if _, table, _ = t.execute(ctx, c, format, more, args, input); table != "" {
+			break
+		}
+	}
 	if ctx.Err() != nil {
 		return answer{}, ctx.Err()
 	}

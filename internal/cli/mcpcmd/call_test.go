@@ -23,15 +23,20 @@ func TestLongDocument(t *testing.T) {
 		{"list_jobs", "NAME\njob-1\n", []string{"namespace, state, selector, sweep, since", "This is its table:", "NAME\njob-1", dataNotice}, []string{"more lines", "xxx"}},
 		{"list_jobs", strings.Repeat("a job with a name\n", 10_000), []string{"\n... and 4445 more lines"}, nil},
 		{"simulate", "team-1  8 used\n", []string{"team-1  8 used"}, []string{"arguments"}},
-		{"governance_export", "", []string{"The document has"}, []string{"table", dataNotice}},
+		{"governance_export", "TEAM\n", []string{"use the arguments team. This is its table:", "\nTEAM"}, nil},
+		{"validate_template", "TEMPLATE\n", []string{"This is its table:", "\nTEMPLATE"}, nil},
+		{"governance_plan", "", []string{"The document has"}, []string{"table", dataNotice}},
 		{"start_job", "NAME\n", []string{"The document has"}, []string{"table"}},
 	} {
 		runs := 0
 		run := func(_ context.Context, f *factory.Factory, args []string) errs.Exit {
 			runs++
-			if slices.Contains(args, "--output="+string(output.TableFormat)) {
+			switch wide := slices.Contains(args, "--output="+string(output.Wide)); {
+			case wide && c.tool == "validate_template": // it has no wide table
+				return errs.Usage
+			case wide || slices.Contains(args, "--output="+string(output.TableFormat)):
 				fmt.Fprint(f.IO.Out, c.table)
-			} else {
+			default:
 				fmt.Fprint(f.IO.Out, long)
 			}
 			return errs.OK
