@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/control"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+	"github.com/hyperpod-cli/hyperpod/internal/turn"
 )
 
 // backend gives the API server access to the sandbox.
@@ -28,7 +29,7 @@ func (b backend) View(ctx context.Context, f func(*store.Store) error) error {
 
 // Update applies f and runs the controllers.
 func (b backend) Update(ctx context.Context, dryRun bool, f func(*store.Store) error) ([]string, error) {
-	return b.s.change(ctx, func(w *work) error {
+	return b.s.change(ctx, func(ctx context.Context, w *work) error {
 		if w.due() {
 			if err := w.settle(ctx); err != nil {
 				return err
@@ -95,7 +96,7 @@ func (s *Sandbox) present(ctx context.Context) (*store.Store, error) {
 	if !w.due() {
 		return w.store, nil
 	}
-	_, err := s.change(ctx, func(w *work) error {
+	_, err := s.change(ctx, func(ctx context.Context, w *work) error {
 		if !w.due() {
 			return nil
 		}
@@ -103,6 +104,14 @@ func (s *Sandbox) present(ctx context.Context) (*store.Store, error) {
 	})
 	if err != nil && !unwritable(err) {
 		return nil, err
+	}
+	if err != nil {
+		has, next, failed := turn.Take(ctx)
+		if failed != nil {
+			return nil, failed
+		}
+		defer next()
+		ctx = has
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

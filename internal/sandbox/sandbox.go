@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/control"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+	"github.com/hyperpod-cli/hyperpod/internal/turn"
 )
 
 // Options are the clock and the waiting behavior of a sandbox. The zero value is for
@@ -151,7 +152,7 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 	if d < 0 {
 		return errs.New("cannot move the clock of sandbox "+s.Name(), "the duration is negative").WithCode(errs.Usage)
 	}
-	_, err := s.change(ctx, func(work *work) error {
+	_, err := s.change(ctx, func(ctx context.Context, work *work) error {
 		if d > maxOffset-time.Duration(work.head.Offset) {
 			return errs.New("cannot move the clock of sandbox "+s.Name()+" by "+d.String(), "a sandbox's clock can be at most 100 years ahead").WithCode(errs.Usage)
 		}
@@ -183,7 +184,13 @@ func (w *work) settle(ctx context.Context) error {
 
 // change locks the file, reads it again if another process changed it, applies f and
 // saves the result.
-func (s *Sandbox) change(ctx context.Context, f func(*work) error) ([]string, error) {
+func (s *Sandbox) change(ctx context.Context, f func(context.Context, *work) error) ([]string, error) {
+	// Before the lock of the file: whoever has the turn may need that lock, too.
+	ctx, next, err := turn.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer next()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	release, err := s.file.lock(ctx, s.opts)
@@ -195,7 +202,7 @@ func (s *Sandbox) change(ctx context.Context, f func(*work) error) ([]string, er
 		return nil, err
 	}
 	w := &work{store: s.store.Clone(), head: s.head, now: s.Now()}
-	if err := f(w); err != nil {
+	if err := f(ctx, w); err != nil {
 		return w.warnings, err
 	}
 	if w.store.RV() == s.store.RV() && w.head == s.head {

@@ -21,6 +21,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/turn"
 )
 
 //go:embed scenarios/*.yaml
@@ -90,6 +91,11 @@ func Create(ctx context.Context, path, scenario string, o Options) (*Sandbox, er
 		return nil, errs.New("cannot create sandbox "+s.Name(), errs.FileReason(err)).WithFact("folder", filepath.Dir(path)).WithCause(err)
 	}
 	sweepLocks(filepath.Dir(path))
+	ctx, next, err := turn.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer next()
 	release, err := s.file.lock(ctx, s.opts)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/turn"
 )
 
 // Options are what was typed on the command line.
@@ -139,6 +140,11 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	feed.estimate = func(ctx context.Context, c *factory.Cluster, queues []string) (map[queue.Key]queue.ETA, error) {
+		ctx, next, err := turn.Take(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer next()
 		return startestimate.Of(ctx, c, nil, queues, 0)
 	}
 	feed.recorded = func() map[history.NodeKey][]float64 { return recorded(f, c) }

@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/turn"
 )
 
 // mostAnswer is the limit of a document, its table and its notes in bytes: a model cannot use more.
@@ -44,11 +45,10 @@ type answer struct {
 	failed     bool
 }
 
-// toolbox runs commands for tools, one after the other. A tool that waits lets others run meanwhile.
+// toolbox runs commands for tools, one after the other. A tool that waits lets others run meanwhile, and takes
+// its turn only to decide.
 type toolbox struct {
 	o *Options
-	// turn is held by the tool that runs: the admission check has settings of the process.
-	turn chan struct{}
 	// pending are previews by token.
 	pending map[string]preview
 }
@@ -56,12 +56,12 @@ type toolbox struct {
 // call runs the command of a tool: of one that writes, the preview or what was previewed.
 func (t *toolbox) call(ctx context.Context, c command, arguments map[string]any) (answer, error) {
 	if !c.waits {
-		select {
-		case t.turn <- struct{}{}:
-			defer func() { <-t.turn }()
-		case <-ctx.Done():
-			return answer{}, ctx.Err()
+		has, next, err := turn.Take(ctx)
+		if err != nil {
+			return answer{}, err
 		}
+		defer next()
+		ctx = has
 	}
 	args, input, err := c.commandLine(arguments)
 	if err != nil {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/turn"
 )
 
 // TestLongDocument: in place of a document that is too long, a tool answers with its table, which is bounded too, and names the
@@ -67,4 +69,58 @@ func TestLongDocument(t *testing.T) {
 			t.Errorf("%s ran %d times", c.tool, runs)
 		}
 	}
+}
+
+// TestTurns: a tool that waits decides only while no other tool runs, and does not keep others from running while it waits.
+func TestTurns(t *testing.T) {
+	io, _ := output.Test()
+	waits, decides, runs, end := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+	deciding := 0 // written only by whoever has the turn: the race detector sees others
+	run := func(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
+		if args[0] == "wait-job" {
+			close(waits)
+			<-decides
+		}
+		_, next, err := turn.Take(ctx)
+		if err != nil {
+			t.Error(err)
+			return errs.Failure
+		}
+		defer next()
+		if deciding++; deciding != 1 {
+			t.Error("two tools decide")
+		}
+		if args[0] != "wait-job" {
+			close(runs)
+			<-end
+		}
+		deciding--
+		return errs.OK
+	}
+	box := &toolbox{o: &Options{Factory: &factory.Factory{IO: io, Env: func(string) string { return "" }}, run: run}}
+	var tools sync.WaitGroup
+	for _, name := range []string{"wait_job", "validate_template"} {
+		tools.Go(func() {
+			if _, err := box.call(t.Context(), tool(name), nil); err != nil {
+				t.Error(err)
+			}
+		})
+		if name == "wait_job" {
+			<-waits
+		}
+	}
+	<-runs // beside the wait
+	close(decides)
+	if _, _, err := turn.Take(ended(t)); err == nil {
+		t.Error("a tool that runs has no turn")
+	}
+	close(end)
+	tools.Wait()
+}
+
+// ended returns a context that has ended.
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
 }

@@ -61,7 +61,7 @@ func (unclosed) Close() error { return nil }
 func newServer(o *Options) (*mcp.Server, error) {
 	s := mcp.NewServer(&mcp.Implementation{Name: "hyperpod", Version: o.Factory.Version}, &mcp.ServerOptions{Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}})
-	t := &toolbox{o: o, turn: make(chan struct{}, 1), pending: map[string]preview{}}
+	t := &toolbox{o: o, pending: map[string]preview{}}
 	for _, c := range commands() {
 		if !t.has(c) {
 			continue

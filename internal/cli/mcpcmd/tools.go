@@ -51,7 +51,7 @@ type command struct {
 	preview []string
 	// lines: the result is a list of JSON documents.
 	lines bool
-	// waits: the tool waits for the cluster, and makes no decisions of Kueue. Other tools run meanwhile.
+	// waits: the tool waits for the cluster. Other tools run meanwhile, except while it makes decisions of Kueue (package turn).
 	waits bool
 }
 

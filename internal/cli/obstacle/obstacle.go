@@ -8,6 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/turn"
 )
 
 // patience is how long a job is pending before the command checks whether it can start at
@@ -60,6 +61,16 @@ func (h *Watch) Why() string {
 	return h.shown
 }
 
+// answer asks while no other part of the process makes decisions of Kueue.
+func (h *Watch) answer(ctx context.Context) (string, []string, error) {
+	ctx, next, err := turn.Take(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	defer next()
+	return h.ask(ctx)
+}
+
 // Run asks after every change, until ctx ends.
 func (h *Watch) Run(ctx context.Context) {
 	for {
@@ -78,7 +89,7 @@ func (h *Watch) Run(ctx context.Context) {
 		if !h.waits() {
 			continue
 		}
-		why, try, err := h.ask(ctx)
+		why, try, err := h.answer(ctx)
 		if err != nil || why == h.Why() || !h.waits() {
 			continue // unknown: print nothing and keep waiting
 		}

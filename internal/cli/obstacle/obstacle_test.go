@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/turn"
 )
 
 // TestObstacle: each reason why waiting is in vain is reported once, and withdrawn when it
@@ -18,8 +19,13 @@ func TestObstacle(t *testing.T) {
 		var printed []string
 		asked := 0
 		why, fails := "", error(nil)
-		h := New(func(context.Context) (string, []string, error) {
+		h := New(func(ctx context.Context) (string, []string, error) {
 			asked++
+			ended, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+			cancel()
+			if _, _, err := turn.Take(ended); err == nil {
+				t.Error("asked beside other decisions")
+			}
 			return why, []string{"do this"}, fails
 		}, func(lines []errs.Line) {
 			text := ""
