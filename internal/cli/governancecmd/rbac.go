@@ -216,9 +216,14 @@ func (o *RBACOptions) group(team string) string {
 
 // teams returns the team that is named, or all with a namespace.
 func (o *RBACOptions) teams(ctx context.Context, c *factory.Cluster) ([]quota.Team, error) {
-	// A user without permission for queues can still verify the own team.
-	if own := "hyperpod-ns-" + o.Team; o.Verify {
-		return []quota.Team{{Name: o.Team, Namespaces: []string{own}}}, nil
+	own := "hyperpod-ns-" + o.Team
+	if o.Verify {
+		// A user without permission for queues or namespaces can still verify the own team.
+		if _, err := state.GetNamespace(ctx, c.Client, own); err == nil || kube.IsForbidden(err) {
+			return []quota.Team{{Name: o.Team, Namespaces: []string{own}}}, nil
+		} else if !kube.IsNotFound(err) {
+			return nil, err
+		}
 	}
 	s, err := state.Load(ctx, c.Client, state.Want{ClusterQueues: true, LocalQueues: true, Cohorts: true}, c.Now())
 	if err != nil {
@@ -240,8 +245,13 @@ func (o *RBACOptions) teams(ctx context.Context, c *factory.Cluster) ([]quota.Te
 	}
 	if len(out) == 0 {
 		e := errs.NotFoundf("team %q not found, or it has no namespace", o.Team)
+		var flags []string
+		if o.Verify {
+			e.WithFact("namespace", own+" does not exist")
+			flags = append(flags, "--verify")
+		}
 		for _, n := range errs.Near(o.Team, names) {
-			e.Suggest(errs.Run("governance", "rbac", n))
+			e.Suggest(errs.Run("governance", append([]string{"rbac", n}, flags...)...))
 		}
 		return nil, e.WithFact("available", words.Some(names, 20))
 	}
