@@ -9,6 +9,10 @@ import (
 // MostRows is the number of rows of a table of teams, jobs or findings where there are many; -o wide and JSON have all.
 const MostRows = 40
 
+// Shortens reports whether a table of so many rows, one for each object, shows [MostRows] of them: on a terminal, where a person reads
+// it. A pipe gets all rows, for other programs.
+func (s *IO) Shortens(wide bool, rows int) bool { return s.OutTTY && !wide && rows > MostRows+1 }
+
 // Column describes a column of a Table.
 type Column struct {
 	// Title is the header, as it is printed.

@@ -145,6 +145,7 @@ func Run(ctx context.Context, o *Options) error {
 
 // view is what is shown, in any format.
 type view struct {
+	io      *output.IO
 	state   *state.State
 	rules   order.Rules
 	report  *quota.Report
@@ -166,7 +167,7 @@ func (o *Options) view(s *state.State, rules order.Rules) (view, error) {
 	if err := findteam.NoKueue(s); err != nil {
 		return view{}, err
 	}
-	v := view{state: s, rules: rules, report: quota.Build(s), order: queue.Computed, narrow: o.scope().Narrow()}
+	v := view{io: o.Factory.IO, state: s, rules: rules, report: quota.Build(s), order: queue.Computed, narrow: o.scope().Narrow()}
 	var err error
 	if v.teams, err = o.scope().Teams(v.report); err != nil {
 		return view{}, err

@@ -1,6 +1,7 @@
 package getqueue
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,9 +16,13 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-func (v *view) table(_, live bool) output.Table {
-	notes := v.notes()
-	t := output.Table{Notes: notes, Empty: v.title() + "; " + strings.Join(notes, "; "), Rows: make([][]output.Cell, 0, len(v.items)), Keys: make([]string, 0, len(v.items))}
+func (v *view) table(wide, live bool) output.Table {
+	items, notes := v.items, v.notes()
+	if !live && v.io.Shortens(wide, len(items)) {
+		items = few(items)
+		notes = append(notes, fmt.Sprintf("the %d jobs with the lowest POS and the longest WAITING have rows (-o wide: all %d)", len(items), len(v.items)))
+	}
+	t := output.Table{Notes: notes, Empty: v.title() + "; " + strings.Join(notes, "; "), Rows: make([][]output.Cell, 0, len(items)), Keys: make([]string, 0, len(items))}
 	several := len(v.teams) != 1
 	if several {
 		t.Columns = append(t.Columns, output.Column{Title: "TEAM", Keep: true})
@@ -29,11 +34,29 @@ func (v *view) table(_, live bool) output.Table {
 		t.Columns = append(t.Columns, output.Column{Title: "ETA", Keep: true})
 	}
 	t.Columns = append(t.Columns, output.Column{Title: "MESSAGE", Wide: true})
-	for i := range v.items {
-		t.Rows = append(t.Rows, v.cells(&v.items[i], several))
-		t.Keys = append(t.Keys, v.items[i].Namespace+"/"+v.items[i].Workload)
+	for i := range items {
+		t.Rows = append(t.Rows, v.cells(&items[i], several))
+		t.Keys = append(t.Keys, items[i].Namespace+"/"+items[i].Workload)
 	}
 	return t
+}
+
+// few returns the [output.MostRows] items that are next in their queues, those that have waited longest first to be chosen, in the order
+// of items. Items without a position are last to be chosen.
+func few(items []queue.Item) []queue.Item {
+	order := make([]int, len(items))
+	for i := range order {
+		order[i] = i
+	}
+	position := func(i int) int { return cmp.Or(items[i].Position, len(items)+1) }
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(position(a), position(b)), items[a].Since.Compare(items[b].Since))
+	})
+	var out []queue.Item
+	for _, i := range slices.Sorted(slices.Values(order[:output.MostRows])) {
+		out = append(out, items[i])
+	}
+	return out
 }
 
 func (v *view) cells(it *queue.Item, several bool) []output.Cell {

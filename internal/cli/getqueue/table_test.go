@@ -1,6 +1,7 @@
 package getqueue
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestWidths(t *testing.T) {
 	}
 	estimated := item("inference", "batch-score", true)
 	estimated.ETA = &queue.ETA{EarliestSeconds: seconds(86 * 60)}
-	v := view{state: &state.State{Taken: now}, report: &quota.Report{}, teams: []quota.Team{{Name: "inference"}, {Name: "researchers"}}, order: queue.Computed,
+	v := view{io: &output.IO{}, state: &state.State{Taken: now}, report: &quota.Report{}, teams: []quota.Team{{Name: "inference"}, {Name: "researchers"}}, order: queue.Computed,
 		items: []queue.Item{item("inference", "batch-score", true), item("researchers", "画像認識", false)}}
 	for _, width := range []int{60, 80, 120, 200} {
 		for _, utf8 := range []bool{true, false} {
@@ -61,6 +62,33 @@ func TestWidths(t *testing.T) {
 	for line := range strings.Lines(b.Out.String()) {
 		if w := displaywidth.String(strings.TrimSuffix(line, "\n")); w > 80 {
 			t.Errorf("%d wide: %s", w, line)
+		}
+	}
+}
+
+// TestManyPending: a terminal shows the jobs that are next in their queues, those that have waited longest, and how to see all. A
+// pipe, -o wide and --watch have all.
+func TestManyPending(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	v := view{io: &output.IO{OutTTY: true}, state: &state.State{Taken: now}, report: &quota.Report{}}
+	for i := range 100 { // 50 queues of two jobs; the later a queue, the longer its jobs wait
+		v.items = append(v.items, queue.Item{Job: fmt.Sprintf("job-%02d", i), Team: fmt.Sprintf("team-%02d", i/2), Position: 1 + i%2, Since: now.Add(-time.Duration(i) * time.Minute)})
+	}
+	v.items[98].Position = 0 // not in the order
+	v.teams = []quota.Team{{Name: "team-00"}, {Name: "team-01"}}
+	short := v.table(false, false)
+	if n := len(short.Rows); n != output.MostRows || short.Rows[0][2].Text != "job-18" || short.Rows[n-1][2].Text != "job-96" || len(short.Keys) != n {
+		t.Errorf("%d rows, %v to %v", n, short.Rows[0], short.Rows[n-1])
+	}
+	if last, want := short.Notes[len(short.Notes)-1], "the 40 jobs with the lowest POS and the longest WAITING have rows (-o wide: all 100)"; last != want {
+		t.Errorf("%q, want %q", last, want)
+	}
+	wide, live := v.table(true, false), v.table(false, true)
+	v.io = &output.IO{}
+	pipe := v.table(false, false)
+	for name, table := range map[string]output.Table{"wide": wide, "live": live, "pipe": pipe} {
+		if len(table.Rows) != 100 || strings.Contains(strings.Join(table.Notes, "\n"), "have rows") {
+			t.Errorf("%s: %d rows, notes %q", name, len(table.Rows), table.Notes)
 		}
 	}
 }

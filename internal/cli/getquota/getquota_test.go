@@ -129,6 +129,37 @@ func TestManyTeams(t *testing.T) {
 	}
 }
 
+// TestManyTeamsInATree: each cohort has its row, and its teams with little use one together. -o wide has all.
+func TestManyTeamsInATree(t *testing.T) {
+	o, _ := options(t)
+	o.Tree = true
+	s := large(100, gpu)
+	s.ClusterQueues[20].StopPolicy = "Hold"
+	short, wide := tableOf(t, o, s, false), tableOf(t, o, s, true)
+	if len(wide.Rows) != 110 {
+		t.Errorf("-o wide: %d rows", len(wide.Rows))
+	}
+	column := slices.IndexFunc(short.Columns, func(c output.Column) bool { return c.Title == "NOMINAL" })
+	var names, more []string
+	for _, r := range short.Rows {
+		names = append(names, r[0].Text)
+		if strings.HasSuffix(r[0].Text, " more") {
+			more = append(more, r[0].Text+" "+r[column].Text)
+		}
+	}
+	// Even pools use 0 to 9 each, odd ones 10 to 19: those have 8 of 10 rows, but the stopped team has one too.
+	if want := []string{"  10 more 160", "  2 more 32", "  9 more 144", "  2 more 32"}; len(more) != 10 || !slices.Equal(more[:4], want) {
+		t.Errorf("%q", more)
+	}
+	if n := len(short.Rows); n != output.MostRows+20 || !slices.Contains(names, "  team-20 (stopped)") || !slices.Contains(names, "pool-9") {
+		t.Errorf("%d rows: %q", n, names)
+	}
+	hint := "the 40 teams with most PENDING and RESERVED have rows (-o wide: all teams)"
+	if !slices.Contains(short.Notes, hint) || slices.Contains(wide.Notes, hint) {
+		t.Errorf("%q", short.Notes)
+	}
+}
+
 // TestWidths: no line passes the edge of the terminal, with wide (Japanese) names
 // too, and at 80 columns there still is a bar.
 func TestWidths(t *testing.T) {

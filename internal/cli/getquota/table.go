@@ -60,9 +60,14 @@ func (p page) table(wide bool) output.Table {
 	}
 	notes := p.notes(all, wide)
 	if folded {
-		notes = append(notes, fmt.Sprintf("the %d teams with most PENDING and RESERVED have rows (-o wide: all teams)", output.MostRows))
+		notes = append(notes, someTeams())
 	}
 	return p.render(lines, notes)
+}
+
+// someTeams is the note below a table where some teams have a row together.
+func someTeams() string {
+	return fmt.Sprintf("the %d teams with most PENDING and RESERVED have rows (-o wide: all teams)", output.MostRows)
 }
 
 // mostRelevant returns the [output.MostRows] lines that are shown, in their order: those of teams with a fault, then those with the largest

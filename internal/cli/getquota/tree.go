@@ -1,6 +1,7 @@
 package getquota
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -13,10 +14,22 @@ const indent = "  "
 // tree returns the table with the cohorts as sums of what is in them.
 func (p page) tree(wide bool) output.Table {
 	p.wide = wide
-	var lines []line
+	var lines, all []line
 	for _, resource := range p.resources {
-		for _, b := range p.report.Branches(resource) {
+		branches := p.report.Branches(resource)
+		together := map[int][]quota.ResourceRow{}
+		if !wide {
+			together = p.lessRelevant(branches)
+		}
+		for i, b := range branches {
 			at := strings.Repeat(indent, b.Depth)
+			if rest, hidden := together[i]; hidden {
+				all = append(all, p.teamLines(b.Team, b.Row, wide)...)
+				if len(rest) > 0 {
+					lines = append(lines, line{name: fmt.Sprintf("%s%d more", at, len(rest)), style: output.Dim, row: quota.SumOf(resource, rest), sum: true})
+				}
+				continue
+			}
 			if b.Team != nil {
 				for i, l := range p.teamLines(b.Team, b.Row, wide) {
 					if i == 0 && l.flavor == "" && len(l.row.Flavors) > 1 {
@@ -41,7 +54,39 @@ func (p page) tree(wide bool) output.Table {
 		}
 		lines = append(lines, p.gone(resource)...)
 	}
-	return p.render(lines, p.notes(lines, wide))
+	notes := p.notes(append(all, lines...), wide)
+	if len(all) > 0 {
+		notes = append(notes, someTeams())
+	}
+	return p.render(lines, notes)
+}
+
+// lessRelevant returns the teams that have no row of their own in a long tree, by their index. Those of a cohort have one row together,
+// in place of the last of them, which has the rows of all; the others have none.
+func (p page) lessRelevant(branches []quota.Branch) map[int][]quota.ResourceRow {
+	var teams []line
+	for _, b := range branches {
+		if b.Team != nil {
+			teams = append(teams, p.teamLines(b.Team, b.Row, false)...)
+		}
+	}
+	shown, _ := mostRelevant(teams)
+	relevant := map[*quota.Team]bool{}
+	for _, l := range shown {
+		relevant[l.team] = true
+	}
+	out, last := map[int][]quota.ResourceRow{}, map[string]int{} // last: by cohort
+	for i, b := range branches {
+		if b.Team == nil || relevant[b.Team] {
+			continue
+		}
+		var rest []quota.ResourceRow
+		if before, ok := last[b.Parent]; ok {
+			rest, out[before] = out[before], nil
+		}
+		out[i], last[b.Parent] = append(rest, b.Row), i
+	}
+	return out
 }
 
 // gone returns the teams that are in no tree.

@@ -4,6 +4,7 @@ package listjobs
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -148,7 +149,9 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	rows := o.rows(st, use, cluster.Now())
 	failed := factory.Failures(st.Missing)
 	table := func() output.Table {
-		t := o.table(rows, cluster.Now(), scope.text())
+		shown, hidden := o.few(rows, format)
+		t := o.table(shown, cluster.Now(), scope.text())
+		t.Notes = hidden
 		if failed != nil { // there may be jobs
 			t.Empty = ""
 		}
@@ -258,6 +261,25 @@ func (o *Options) document(rows []row, missing []state.Unread) any {
 	d := jobs.ListJSON(list, statuses)
 	d.Missing = missing
 	return d
+}
+
+// few returns the first rows of a long table on a terminal, and a line that counts the others by their state.
+func (o *Options) few(rows []row, format output.Format) (shown []row, hidden []string) {
+	if !o.Factory.IO.Shortens(format.Name == output.Wide, len(rows)) {
+		return rows, nil
+	}
+	shown = rows[:output.MostRows]
+	count := map[jobs.State]int{}
+	for _, r := range rows[len(shown):] {
+		count[r.status.State]++
+	}
+	var parts []string
+	for _, s := range jobs.States() {
+		if n := count[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	return shown, []string{fmt.Sprintf("hidden jobs: %s (see -o wide, --state)", strings.Join(parts, ", "))}
 }
 
 // Table returns the table of a single job.

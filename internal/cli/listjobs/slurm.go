@@ -53,7 +53,12 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	return output.Print(f.IO, format, o.document(rows, nil), func() output.Table { return o.slurmTable(rows) }, func() (ids []string) {
+	return output.Print(f.IO, format, o.document(rows, nil), func() output.Table {
+		shown, hidden := o.few(rows, format)
+		t := o.slurmTable(shown)
+		t.Notes = hidden
+		return t
+	}, func() (ids []string) {
 		for _, r := range rows {
 			ids = append(ids, r.job.UID)
 		}

@@ -1,0 +1,41 @@
+package listjobs
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// TestManyJobs: a terminal shows the first jobs and counts the others by their state. A pipe and -o wide have all.
+func TestManyJobs(t *testing.T) {
+	var rows []row
+	for i := range 100 {
+		r := row{job: state.Job{}, status: jobs.Status{State: jobs.Running}}
+		r.job.Name = fmt.Sprintf("job-%02d", i)
+		if i%3 == 0 {
+			r.status.State = jobs.Pending
+		}
+		rows = append(rows, r)
+	}
+	o := &Options{Factory: &factory.Factory{IO: &output.IO{OutTTY: true}}}
+	table, wide := output.Format{Name: output.TableFormat}, output.Format{Name: output.Wide}
+	shown, hidden := o.few(rows, table)
+	if len(shown) != output.MostRows || shown[39].job.Name != "job-39" || !slices.Equal(hidden, []string{"hidden jobs: 20 Pending, 40 Running (see -o wide, --state)"}) {
+		t.Errorf("%d rows, %q", len(shown), hidden)
+	}
+	if shown, hidden := o.few(rows, wide); len(shown) != 100 || hidden != nil {
+		t.Errorf("wide: %d rows, %q", len(shown), hidden)
+	}
+	if shown, hidden := o.few(rows[:output.MostRows+1], table); len(shown) != output.MostRows+1 || hidden != nil {
+		t.Errorf("one more than the limit: %d rows, %q", len(shown), hidden)
+	}
+	o.Factory.IO.OutTTY = false
+	if shown, hidden := o.few(rows, table); len(shown) != 100 || hidden != nil {
+		t.Errorf("pipe: %d rows, %q", len(shown), hidden)
+	}
+}
