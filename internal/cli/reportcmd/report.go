@@ -4,6 +4,7 @@ package reportcmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -307,7 +308,11 @@ func (o *Options) table(d *report.Document, wide bool) output.Table {
 	if wide {
 		most = len(rows)
 	}
-	for _, r := range reporttext.Rows(d, rows, most) {
+	shown := reporttext.Rows(d, rows, most)
+	if len(shown) <= len(rows) { // with the total, one more where all are shown
+		t.Notes = append(t.Notes, fmt.Sprintf("the %d rows with most USED, IDLE and WAITED are shown (-o wide: all %d)", most, len(rows)))
+	}
+	for _, r := range shown {
 		cells := output.T(reporttext.Name(r.Name), hours(r.Used), hours(r.Borrowed), hours(r.Lent), hours(r.Idle), hours(r.Waited), strconv.Itoa(r.Jobs))
 		if d.Prices != nil {
 			cells = append(cells, output.T(reporttext.Money(r.Cost), reporttext.Money(r.IdleCost))...)

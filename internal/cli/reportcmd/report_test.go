@@ -1,12 +1,14 @@
 package reportcmd
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/report"
 )
 
 func TestPeriod(t *testing.T) {
@@ -49,5 +51,21 @@ func TestPeriod(t *testing.T) {
 				t.Errorf("%v, want %s to %s", got, c.from, c.to)
 			}
 		})
+	}
+}
+
+// TestManyRows: a table of many teams names what it hides and how to see it; one of a few, and -o wide, hide nothing.
+func TestManyRows(t *testing.T) {
+	o := &Options{By: "team"}
+	for _, c := range []struct {
+		teams, rows int
+		wide        bool
+		note        string
+	}{{41, 42, false, ""}, {42, 42, false, "the 40 rows with most USED, IDLE and WAITED are shown (-o wide: all 42)"}, {300, 42, false, "the 40 rows with most USED, IDLE and WAITED are shown (-o wide: all 300)"}, {300, 301, true, ""}} {
+		d := &report.Document{Teams: make([]report.Row, c.teams)}
+		table := o.table(d, c.wide)
+		if len(table.Rows) != c.rows || strings.Join(table.Notes, "\n") != c.note {
+			t.Errorf("%d teams: %d rows, notes %q", c.teams, len(table.Rows), table.Notes)
+		}
 	}
 }
