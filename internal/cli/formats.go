@@ -53,7 +53,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod governance audit":    with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.PrometheusRules),
 		"hyperpod governance rbac":     with(output.JSON, output.YAML, output.TableFormat, output.Wide),
 		"hyperpod governance export":   with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.Terraform),
-		"hyperpod governance check":    with(output.JSON, output.YAML, output.TableFormat, output.SARIF),
+		"hyperpod governance check":    with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.SARIF),
 		"hyperpod governance plan":     with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.Markdown),
 		"hyperpod save-snapshot":       page,
 		"hyperpod sandbox list":        table,

@@ -122,7 +122,7 @@ func auditTable(d audit.Document, wide bool) output.Table {
 	if wide {
 		most = len(d.Findings)
 	}
-	rows, left := audittext.Rows(d.Findings, most)
+	rows, left := output.FewOfEach(audittext.Blocks(d.Findings), func(r audittext.Row) string { return string(r.Code) }, most)
 	for _, r := range rows {
 		t.Rows = append(t.Rows, output.T(string(r.Code), r.Message))
 	}

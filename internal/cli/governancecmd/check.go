@@ -139,7 +139,7 @@ func runCheck(ctx context.Context, o *CheckOptions) error {
 	if format.Name == output.SARIF {
 		err = output.Print(f.IO, output.Format{Name: output.JSON}, sarif(doc, f.Version), nil, nil)
 	} else {
-		err = output.Print(f.IO, format, doc, func() output.Table { return findingsTable(doc) }, nil)
+		err = output.Print(f.IO, format, doc, func() output.Table { return findingsTable(doc, format.Name == output.Wide) }, nil)
 	}
 	code := errs.OK
 	switch {
@@ -233,14 +233,13 @@ func position(file string, line, column int) string {
 	return fmt.Sprintf("%s:%d:%d", file, line, column)
 }
 
-// mostOfCode is the number of findings of one code that have a row, where there are more than output.MostRows.
-const mostOfCode = 8
-
-func findingsTable(d CheckDocument) output.Table {
+// findingsTable has a row for each finding. Of many, only a wide table has all; the others have errors first.
+func findingsTable(d CheckDocument, wide bool) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "POSITION"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true, Below: true}}}
-	rows, rest := d.Findings, []string(nil)
-	if len(rows) > output.MostRows+1 {
-		rows, rest = fewOfEach(rows)
+	rows, left := d.Findings, ""
+	if !wide && len(rows) > output.MostRows+1 {
+		rows = slices.SortedStableFunc(slices.Values(rows), func(a, b policy.Finding) int { return a.Level.Compare(b.Level) })
+		rows, left = output.FewOfEach(slices.Collect(slices.Chunk(rows, 1)), func(x policy.Finding) string { return x.Code }, output.MostRows)
 	}
 	for _, x := range rows {
 		at := position(d.File, x.Line, x.Column)
@@ -251,31 +250,12 @@ func findingsTable(d CheckDocument) output.Table {
 	}
 	t.Empty = d.File + " is valid"
 	if len(t.Rows) > 0 {
-		t.Notes = append(rest, fmt.Sprintf("%s, %s, %s", words.Count(d.ErrorCount, "error", "errors"), words.Count(d.WarningCount, "warning", "warnings"), words.Count(d.NoteCount, "note", "notes")))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s, %s, %s", words.Count(d.ErrorCount, "error", "errors"), words.Count(d.WarningCount, "warning", "warnings"), words.Count(d.NoteCount, "note", "notes")))
+	}
+	if left != "" {
+		t.Notes = append(t.Notes, "and "+left+" (see -o wide)")
 	}
 	return t
-}
-
-// fewOfEach returns the first findings of each code, errors first, and lines that count the rest.
-func fewOfEach(found []policy.Finding) (few []policy.Finding, rest []string) {
-	byCode := map[string][]policy.Finding{}
-	var codes []string // in the order of their first findings
-	for _, x := range found {
-		if byCode[x.Code] == nil {
-			codes = append(codes, x.Code)
-		}
-		byCode[x.Code] = append(byCode[x.Code], x)
-	}
-	slices.SortStableFunc(codes, func(a, b string) int { return byCode[a][0].Level.Compare(byCode[b][0].Level) })
-	for _, code := range codes {
-		list := byCode[code]
-		shown := min(len(list), mostOfCode)
-		few = append(few, list[:shown]...)
-		if more := len(list) - shown; more > 0 {
-			rest = append(rest, fmt.Sprintf("and %d more of %s (-o json)", more, code))
-		}
-	}
-	return few, rest
 }
 
 // sarif returns a report in the Static Analysis Results Interchange Format 2.1.0 (OASIS).
