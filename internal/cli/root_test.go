@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,24 +56,31 @@ func TestCommandTree(t *testing.T) {
 	visit(NewRoot(f))
 }
 
-// Each flag that completes files exists.
-func TestFileFlagsExist(t *testing.T) {
+// A flag whose help begins with a file or folder of this machine completes files.
+func TestFileFlags(t *testing.T) {
+	begins := regexp.MustCompile("^`?(\\w+ )?(file|folder|manifest)\\b`?(.*)")
 	f, _ := testFactory(t, nil)
-	left := map[string]bool{}
-	for _, name := range factory.FileFlags() {
-		left[name] = true
-	}
+	seen := map[string]bool{}
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {
-		for _, name := range flagNames(c) {
-			delete(left, name)
-		}
+		c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			if m := begins.FindStringSubmatch(flag.Usage); m == nil || strings.HasPrefix(m[3], " of the pods") {
+				return
+			}
+			seen[flag.Name] = true
+			if !factory.IsFile(flag) {
+				t.Errorf("%s --%s completes no files; its help: %s", c.CommandPath(), flag.Name, flag.Usage)
+			}
+		})
 		for _, sub := range c.Commands() {
 			visit(sub)
 		}
 	}
-	if visit(NewRoot(f)); len(left) > 0 {
-		t.Errorf("no command has %v", left)
+	visit(NewRoot(f))
+	for _, name := range []string{"kubeconfig", "directory", "prices", "config-file", "env-file"} {
+		if !seen[name] {
+			t.Errorf("--%s was not seen: %v", name, seen)
+		}
 	}
 }
 

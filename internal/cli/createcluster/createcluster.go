@@ -46,6 +46,7 @@ names in another case, such as lifecycleConfig, with a warning.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&o.File, "file", "f", "", "file with the request, in JSON or YAML; - for stdin")
+	factory.TakesFile(fs, "file")
 	factory.AddText(fs, &o.Name, factory.Text{Name: "cluster-name", Usage: "name of the cluster (default: the name in the file)",
 		Must: "must be letters, digits and -, a letter or digit at both ends, at most 63", Fits: spec.ValidName})
 	fs.BoolVar(&o.Unknown, "allow-unknown", false, "send members and values that this version does not know")

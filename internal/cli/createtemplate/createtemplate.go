@@ -60,6 +60,7 @@ users give a value.`,
 	fs.SortFlags = false
 	fs.StringVar(&o.From, "from", "", "template to start from")
 	fs.StringVarP(&o.File, "file", "f", "", "manifest or template file; - for stdin")
+	factory.TakesFile(fs, "file")
 	fs.StringVar(&o.Job, "job", "", "job of the cluster to start from")
 	factory.AddKindFlag(cmd, &o.Kind)
 	fs.BoolVar(&o.Project, "project", false, "write the template to ./jobs")

@@ -2,7 +2,6 @@ package factory
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,12 +20,22 @@ func Complete(cmd *cobra.Command, flag string, words ...string) {
 	f.Annotations[wordsAnnotation] = words
 }
 
-// FileFlags returns the flags whose values are files or folders of this machine. The shell completes them.
-func FileFlags() []string {
-	return []string{
-		"add-job", "backup", "changes", "config-file", "directory", "entry-script", "env-file", "file", "filename", "kubeconfig", "notify-exec", "out", "plan", "prices",
-		"prometheus-token-file", "recipe", "snapshot", "upload", "write-kubeconfig",
+// filesAnnotation marks a flag whose value is a file or folder of this machine.
+const filesAnnotation = "hyperpod_files"
+
+// TakesFile marks a flag whose value is a file or folder of this machine. The shell completes it.
+func TakesFile(fs *pflag.FlagSet, flag string) {
+	f := fs.Lookup(flag) // nil, for a flag that does not exist, is a programming error, seen by every test
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
 	}
+	f.Annotations[filesAnnotation] = nil
+}
+
+// IsFile reports a flag that [TakesFile] marked.
+func IsFile(flag *pflag.Flag) bool {
+	_, marked := flag.Annotations[filesAnnotation]
+	return marked
 }
 
 // CompleteFlag attaches a completion that asks the cluster to a flag. See [Factory.RegisterCompletions].
@@ -47,7 +56,7 @@ type flagCompletion struct {
 }
 
 // RegisterCompletions hands the completions of all flags below root to cobra. A flag without a completion gets no words, and files only
-// if it is one of [FileFlags]; a command without one gets files only if its argument is a file. Only a run that completes a command line
+// if [TakesFile] marks it; a command without one gets files only if its argument is a file. Only a run that completes a command line
 // does so: cobra keeps them in a map of the process for ever, and with them all that the run has read.
 func (f *Factory) RegisterCompletions(root *cobra.Command) error {
 	var failed error
@@ -67,7 +76,7 @@ func (f *Factory) RegisterCompletions(root *cobra.Command) error {
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 			words, fixed := flag.Annotations[wordsAnnotation]
 			_, inherited := cmd.GetFlagCompletionFunc(flag.Name)
-			if fixed || !own[flag] && !inherited && !slices.Contains(FileFlags(), flag.Name) {
+			if fixed || !own[flag] && !inherited && !IsFile(flag) {
 				register(cmd, flag.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 			}
 		})

@@ -155,9 +155,11 @@ func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 	fs.StringVarP(&g.Output, "output", "o", "", "output format, for example json, yaml or table")
 	fs.StringVar(&g.Context, "context", "", "kubeconfig context to use")
 	fs.StringVar(&g.Kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, else ~/.kube/config)")
+	TakesFile(fs, "kubeconfig")
 	fs.StringVar(&g.Sandbox, "sandbox", "", "use a sandbox on this machine, by name (--sandbox alone: "+DefaultSandbox+")")
 	fs.Lookup("sandbox").NoOptDefVal = DefaultSandbox
 	fs.StringVar(&g.Snapshot, "snapshot", "", "use a snapshot of a cluster, read-only: a file from save-snapshot or kubectl get -o yaml")
+	TakesFile(fs, "snapshot")
 	fs.Var(&choice{Choice{Name: "scheduler", Words: []string{config.Kubernetes, config.Slurm}}, &g.Scheduler}, "scheduler", "what runs jobs: kubernetes|slurm (default: kubernetes, or slurm on a node of a Slurm cluster without a kubeconfig)")
 	fs.DurationVar(&g.MaxAge, "max-age", 0, "refuse a snapshot that is older, for example 1h (exit code 1)")
 	fs.DurationVar(&g.Timeout, "request-timeout", 0, "maximum time for a single request (0: no limit)")

@@ -57,6 +57,7 @@ same problems in the metrics of get-quota -o prometheus.`,
 		RunE: factory.RunE(o, nil, runAudit, runF),
 	}
 	cmd.Flags().StringVarP(&o.File, "file", "f", "", "governance file to compare with the cluster")
+	factory.TakesFile(cmd.Flags(), "file")
 	cmd.Flags().BoolVar(&o.Rules, "alert-rules", false, "print alert rules for Prometheus and read no cluster")
 	o.Mapping.add(cmd)
 	o.Target.add(f, cmd)

@@ -67,6 +67,7 @@ order.`,
 		RunE: factory.RunE(o, nil, runExport, runF),
 	}
 	cmd.Flags().StringVarP(&o.File, "file", "f", "", "governance file to create or update in place")
+	factory.TakesFile(cmd.Flags(), "file")
 	cmd.Flags().StringSliceVar(&o.Teams, "team", nil, "only this team (repeatable)")
 	f.CompleteFlag(cmd, "team", findteam.Complete)
 	o.Mapping.add(cmd)

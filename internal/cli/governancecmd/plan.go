@@ -61,9 +61,11 @@ The exit code is 0 if nothing changes, 3 if something does, and 1 on failure.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&o.File, "file", "f", "", "governance file; - for stdin")
+	factory.TakesFile(fs, "file")
 	fs.BoolVar(&o.Prune, "prune", false, "remove teams and priority classes that are not in the file")
 	fs.BoolVar(&o.NoConsequences, "no-consequences", false, "skip the effects on jobs (faster)")
 	fs.StringVar(&o.Out, "out", "", "save the plan for governance apply --plan")
+	factory.TakesFile(fs, "out")
 	o.Mapping.add(cmd)
 	o.Target.add(f, cmd)
 	return cmd

@@ -27,6 +27,7 @@ func (n *Flags) Add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.BoolVar(&n.Terminal, "notify", false, "ring the terminal at the end of the wait, and show a notification where it supports them (OSC 9)")
 	fs.StringVar(&n.Command, "notify-exec", "", "program to run at the end of the wait, with a JSON document on stdin and HYPERPOD_JOB_TEXT in its environment")
+	factory.TakesFile(fs, "notify-exec")
 	fs.StringVar(&n.URL, "notify-url", "", "`URL` that gets the JSON document by POST at the end of the wait")
 }
 

@@ -27,6 +27,7 @@ func (fl *Flags) Add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&fl.Address, "prometheus", "", "`URL` of a Prometheus server with metrics of accelerators")
 	fs.StringVar(&fl.TokenFile, "prometheus-token-file", "", "`file` with the bearer token for it")
+	factory.TakesFile(fs, "prometheus-token-file")
 }
 
 // Validate checks the flags without looking at a server.

@@ -65,6 +65,7 @@ permissions that it needs and a volume.`,
 	factory.OptionalAge(fs, &o.Every, "every", "time between samples (default 1m)")
 	factory.OptionalAge(fs, &o.Retain, "retain", "how long to keep samples (default 400d)")
 	fs.StringVar(&o.Directory, "directory", "", "folder of the store (default: one for each cluster in the state folder)")
+	factory.TakesFile(fs, "directory")
 	fs.IntVar(&o.Samples, "samples", 0, "number of samples to take (0: until Ctrl-C)")
 	historystore.AddProjectLabel(fs, &o.ProjectLabel, "label of jobs that names their project")
 	fs.BoolVar(&o.Manifest, "manifest", false, "print a Deployment that records in the cluster")

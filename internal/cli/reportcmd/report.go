@@ -81,7 +81,9 @@ and for its own quota that nobody uses. docs/history.md has the rule.`,
 	o.Factory.CompleteFlag(cmd, "team", findteam.Complete)
 	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: " + strings.Join(groupings, ", "), Words: groupings})
 	fs.StringVar(&o.PricesFile, "prices", "", "`file` with the price of an hour of each instance type")
+	factory.TakesFile(fs, "prices")
 	fs.StringVar(&o.Directory, "directory", "", "folder of the store (default: that of the cluster in the state folder)")
+	factory.TakesFile(fs, "directory")
 	historystore.AddProjectLabel(fs, &o.ProjectLabel, "label of jobs that names their project, without a store")
 	o.Prometheus.Add(cmd)
 	return cmd

@@ -38,6 +38,7 @@ token get answers. The file is removed at the end.`,
 	}
 	cmd.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "loopback address and port")
 	cmd.Flags().StringVar(&o.kubeconfig, "write-kubeconfig", "", "new file for the kubeconfig (default: next to the sandbox's file)")
+	factory.TakesFile(cmd.Flags(), "write-kubeconfig")
 	f.CompleteFirstArg(cmd, factory.Sandboxes)
 	return cmd
 }

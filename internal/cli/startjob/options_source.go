@@ -40,11 +40,13 @@ func (s *Source) AddFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.BoolVar(&s.GenerateName, "generate-name", false, "append a random suffix to the name")
 	fs.VarP(&once{to: &s.File}, "config-file", "f", "manifest, template, v2 configuration file or sbatch script; a folder of manifests; - for stdin")
+	factory.TakesFile(fs, "config-file")
 	fs.StringVar(&s.Template, "template", "", "name of a template (see list-templates)")
 	factory.AddChoice(cmd, &s.JobKind, factory.Choice{Name: "job-kind", Words: jobKinds(), Read: fullKind,
 		Usage: "kind of job if no template is named: PyTorchJob|MPIJob|HyperPodPyTorchJob"})
 	fs.StringVar(&s.From, "from", "", "copy a job of the cluster ([NAMESPACE/]NAME) and apply the other flags to the copy")
 	fs.StringVar(&s.Recipe, "recipe", "", "PyTorch recipe file in a checkout of AWS's HyperPod recipes")
+	factory.TakesFile(fs, "recipe")
 	fs.StringVar(&s.OverrideParameters, "override-parameters", "", "JSON object that overrides values of the recipe")
 	fs.StringArrayVar(&s.Set, "set", nil, "set a template parameter, or any field by its path: K=V (repeatable)")
 	fs.StringSliceVar(&s.AllowUnset, "allow-unset", nil, "placeholder of a command, argument or environment value that may stay without a value (repeatable)")

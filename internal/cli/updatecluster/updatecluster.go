@@ -62,6 +62,7 @@ not change are not sent. In a file, members that are left out keep their values.
 	factory.AddGroupFlag(cmd, &o.Group, "instance group to scale (with --count)")
 	factory.OptionalInt(fs, &o.Count, "count", "new number of instances of the group")
 	fs.StringVarP(&o.File, "file", "f", "", "request with groups to add or change, in JSON or YAML; - for stdin")
+	factory.TakesFile(fs, "file")
 	fs.BoolVar(&o.Unknown, "allow-unknown", false, "send members and values that this version does not know")
 	fs.StringSliceVar(&o.DeleteGroups, "delete-group", nil, "delete this instance group with its instances (repeatable)")
 	factory.AddChoice(cmd, &o.NodeRecovery, factory.Choice{Name: "node-recovery", Usage: "whether faulty nodes are replaced: Automatic|None", Words: []string{"Automatic", "None"}})
