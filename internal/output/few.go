@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// FewOfEach returns the rows of a table with about most rows: the first blocks of each code, in their order, and how many blocks of which
-// codes it leaves out ("" for none). Each code has its part of the rows, so that many findings of one code hide nothing else. The rows of
-// a block belong together; its first row has its code.
+// FewOfEach returns the rows of a table with about most rows: the first blocks of each code, in their order. It also counts the blocks that
+// it leaves out, by their code ("" for none). Each code has its part of the rows, so that many findings of one code hide nothing else. The
+// rows of a block belong together; its first row has its code.
 func FewOfEach[T any](blocks [][]T, code func(T) string, most int) (rows []T, left string) {
 	codes := map[string]bool{}
 	total := 0

@@ -51,7 +51,7 @@ names in another case, such as lifecycleConfig, with a warning.`,
 		Must: "must be letters, digits and -, a letter or digit at both ends, at most 63", Fits: spec.ValidName})
 	fs.BoolVar(&o.Unknown, "allow-unknown", false, "send members and values that this version does not know")
 	fs.BoolVar(&o.DryRun, "dry-run", false, "check the file and print the request; send nothing")
-	factory.AddAccountFlags(fs, &o.Account)
+	factory.AddAccountFlags(f, cmd, &o.Account)
 	o.Wait.Add(cmd, "all instance groups are in service")
 	return cmd
 }

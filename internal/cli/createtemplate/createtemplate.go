@@ -76,6 +76,13 @@ users give a value.`,
 		Words: []string{factory.DryRunNone, factory.DryRunClient}, Bare: factory.DryRunClient})
 	f.CompleteFlag(cmd, "from", factory.Templates)
 	f.CompleteFlag(cmd, "job", factory.Jobs)
+	for _, flag := range []string{"default", "fix", "require"} {
+		parameters := factory.Parameters(func() string { return o.From })
+		if flag == "require" {
+			parameters = factory.Trimmed(parameters, "=")
+		}
+		f.CompleteFlag(cmd, flag, parameters)
+	}
 	return cmd
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
@@ -23,10 +22,13 @@ import (
 type Account struct{ Region, Profile string }
 
 // AddAccountFlags defines the flags of commands that talk to AWS.
-func AddAccountFlags(fs *pflag.FlagSet, a *Account) {
+func AddAccountFlags(f *Factory, cmd *cobra.Command, a *Account) {
+	fs := cmd.Flags()
 	AddText(fs, &a.Region, Text{Name: "region", Usage: "AWS region (default: from the environment, the AWS profile or the current context)",
 		Must: "must be like us-west-2", Fits: aws.ValidRegion})
 	fs.StringVar(&a.Profile, "profile", "", "AWS profile (default: $AWS_PROFILE)")
+	f.CompleteFlag(cmd, "region", regions)
+	f.CompleteFlag(cmd, "profile", profiles)
 }
 
 // Args returns the flags that choose the account, for suggested commands.
@@ -101,9 +103,16 @@ type OneCluster struct {
 // AddFlags defines the flags, and the completion of the argument.
 func (h *OneCluster) AddFlags(f *Factory, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&h.Cluster, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
-	AddAccountFlags(cmd.Flags(), &h.Account)
+	AddAccountFlags(f, cmd, &h.Account)
 	f.CompleteFirstArg(cmd, HyperPodClusters(&h.Account))
 	f.CompleteFlag(cmd, "cluster-name", HyperPodClusters(&h.Account))
+}
+
+// AddGroup defines --group, which --instance-group is, too, and its completion.
+func (h *OneCluster) AddGroup(f *Factory, cmd *cobra.Command, group *string, usage string) {
+	cmd.Flags().StringVar(group, "group", "", usage)
+	takeSpellings(cmd, map[string]string{"instance-group": "group"})
+	h.CompleteGroups(f, cmd, "group")
 }
 
 // Describe returns the cluster as SageMaker describes it, and the client that asked.

@@ -256,18 +256,7 @@ type priority struct {
 
 // Priorities completes WorkloadPriorityClasses.
 func Priorities(ctx context.Context, f *Factory) ([]string, error) {
-	c, err := f.Cluster(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r, err := reader.Served(ctx, c.Client, kinds.WorkloadPriorityClass)
-	if err != nil {
-		return nil, err
-	}
-	found, err := namecache.Recall(c.Names, func() ([]priority, error) {
-		page, err := kube.List[priority](ctx, c.Client, r, "", kube.ListOptions{})
-		return page.Items, err
-	}, r.Group, r.Version, r.Plural, "values")
+	found, err := kueueObjects[priority](ctx, f, kinds.WorkloadPriorityClass)
 	var out []string
 	for _, p := range found {
 		out = append(out, described(p.Metadata.Name, fmt.Sprintf("value %d", p.Value)))
@@ -335,12 +324,27 @@ func ofJobs(ctx context.Context, f *Factory, of func(kinds.Job, meta) []string) 
 
 // Followed makes each word of a lookup end in a suffix, for flags such as NAME=VALUE.
 func Followed(l Lookup, suffix string) Lookup {
+	return changed(l, func(word string) string { return word + suffix })
+}
+
+// Preceded makes each word of a lookup begin with a prefix, the part of the value that is typed.
+func Preceded(l Lookup, prefix string) Lookup {
+	return changed(l, func(word string) string { return prefix + word })
+}
+
+// Trimmed takes a suffix from each word of a lookup.
+func Trimmed(l Lookup, suffix string) Lookup {
+	return changed(l, func(word string) string { return strings.TrimSuffix(word, suffix) })
+}
+
+// changed changes each word of a lookup, and keeps the descriptions.
+func changed(l Lookup, change func(string) string) Lookup {
 	return func(ctx context.Context, f *Factory) ([]string, error) {
 		found, err := l(ctx, f)
 		out := make([]string, 0, len(found))
 		for _, w := range found {
 			word, text, _ := strings.Cut(w, "\t")
-			out = append(out, described(word+suffix, text))
+			out = append(out, described(change(word), text))
 		}
 		return out, err
 	}

@@ -468,12 +468,6 @@ func AddJobNameFlag(cmd *cobra.Command, name *string) {
 	takeSpellings(cmd, map[string]string{"job-name": "name", "volume": "volumes", "persistent-volume-claim": "persistent-volume-claims"})
 }
 
-// AddGroupFlag defines --group, which --instance-group is, too.
-func AddGroupFlag(cmd *cobra.Command, group *string, usage string) {
-	cmd.Flags().StringVar(group, "group", "", usage)
-	takeSpellings(cmd, map[string]string{"instance-group": "group"})
-}
-
 // takeSpellings gives flags of a command second spellings.
 func takeSpellings(cmd *cobra.Command, names map[string]string) {
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, n string) pflag.NormalizedName {

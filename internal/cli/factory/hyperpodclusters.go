@@ -1,6 +1,13 @@
 package factory
 
-import "context"
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
+)
 
 // HyperPodClusters completes the names of HyperPod clusters of an account.
 func HyperPodClusters(a *Account) Lookup {
@@ -19,4 +26,53 @@ func HyperPodClusters(a *Account) Lookup {
 		}
 		return out, nil
 	}
+}
+
+// CompleteGroups completes the values of a flag with the instance groups of the cluster that the command line names.
+func (h *OneCluster) CompleteGroups(f *Factory, cmd *cobra.Command, flag string) {
+	f.CompleteFlagBy(cmd, flag, func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		one := *h
+		if len(args) > 0 {
+			one.Cluster = args[0]
+		}
+		return f.CompleteWith(cmd, prefix, func(ctx context.Context, f *Factory) ([]string, error) {
+			if one.Cluster == "" {
+				return nil, nil
+			}
+			_, c, err := one.Describe(ctx, f)
+			var out []string
+			for _, g := range c.Groups {
+				out = append(out, described(g.Name, strings.Join(g.InstanceTypes, ", ")))
+			}
+			return out, err
+		})
+	})
+}
+
+// profiles completes the AWS profiles of this machine.
+func profiles(_ context.Context, f *Factory) ([]string, error) {
+	var out []string
+	for _, p := range aws.Profiles(f.Env) {
+		out = append(out, described(p.Name, p.Region))
+	}
+	return out, nil
+}
+
+// regions completes AWS regions. Those of a profile name it.
+func regions(_ context.Context, f *Factory) ([]string, error) {
+	of := map[string]string{}
+	for _, p := range aws.Profiles(f.Env) {
+		if _, seen := of[p.Region]; !seen && p.Region != "" {
+			of[p.Region] = "of profile " + p.Name
+		}
+	}
+	var out []string
+	for _, r := range aws.Regions() {
+		out = append(out, described(r, of[r]))
+		delete(of, r)
+	}
+	for r, text := range of {
+		out = append(out, described(r, text))
+	}
+	return out, nil
 }

@@ -59,7 +59,7 @@ the current list; a pipe or a file gets a line for each changed row.`,
 		RunE: factory.RunE(o, factory.NoArgs, Run, runF),
 	}
 	fs := cmd.Flags()
-	factory.AddAccountFlags(fs, &o.Account)
+	factory.AddAccountFlags(f, cmd, &o.Account)
 	fs.StringSliceVar(&o.Clusters, "clusters", nil, "names of the clusters to show (default: all of the region)")
 	fs.StringSliceVarP(&o.Namespaces, "namespace", "n", nil, "show the accelerator quota of this namespace (repeatable)")
 	fs.StringVar(&o.Orchestrator, "orchestrator", all, "only clusters with this orchestrator: all|eks|slurm")

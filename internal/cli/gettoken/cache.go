@@ -38,7 +38,7 @@ func newCache(dir string, o *Options, env func(string) string) *cache {
 	for _, name := range identity {
 		add(env(name))
 	}
-	for _, path := range awsFiles(env) {
+	for _, path := range aws.Files(env) {
 		if info, err := os.Stat(path); err == nil {
 			add(info.ModTime().Format(time.RFC3339Nano) + fmt.Sprint(info.Size()))
 		} else {
@@ -46,21 +46,6 @@ func newCache(dir string, o *Options, env func(string) string) *cache {
 		}
 	}
 	return &cache{filepath.Join(dir, "tokens", hex.EncodeToString(h.Sum(nil)[:16])+".json")}
-}
-
-// awsFiles returns the files that credentials come from.
-func awsFiles(env func(string) string) []string {
-	home := env("HOME")
-	if home == "" {
-		home = env("USERPROFILE")
-	}
-	named := func(variable, name string) string {
-		if path := env(variable); path != "" {
-			return path
-		}
-		return filepath.Join(home, ".aws", name)
-	}
-	return []string{named("AWS_CONFIG_FILE", "config"), named("AWS_SHARED_CREDENTIALS_FILE", "credentials")}
 }
 
 // load returns the token, if it will be valid for a while. A file that cannot be read counts as missing.

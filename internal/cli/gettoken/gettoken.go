@@ -45,7 +45,7 @@ only you can read, until shortly before it expires.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.flag, "cluster-name", "", "name of the EKS cluster (also an argument)")
-	factory.AddAccountFlags(fs, &o.Account)
+	factory.AddAccountFlags(f, cmd, &o.Account)
 	fs.StringVar(&o.Role, "role-arn", "", "ARN of an IAM role to assume")
 	fs.BoolVar(&o.NoCache, "no-cache", false, "sign a new token, and do not store it")
 	return cmd

@@ -88,7 +88,7 @@ a file, so that you can go back.`,
 	factory.TakesFile(fs, "backup")
 	fs.DurationVar(&o.Timeout, "timeout", usualTimeout, "how long to wait until the ClusterQueues are active, or for each change of SageMaker (0: do not wait)")
 	fs.StringArrayVar(&o.Recreate, "recreate", nil, "delete and create again a team, or policy, that SageMaker failed to create or change (repeatable)")
-	o.Mapping.add(cmd)
+	o.Mapping.add(f, cmd)
 	o.Target.add(f, cmd)
 	return cmd
 }

@@ -59,7 +59,7 @@ same problems in the metrics of get-quota -o prometheus.`,
 	cmd.Flags().StringVarP(&o.File, "file", "f", "", "governance file to compare with the cluster")
 	factory.TakesFile(cmd.Flags(), "file")
 	cmd.Flags().BoolVar(&o.Rules, "alert-rules", false, "print alert rules for Prometheus and read no cluster")
-	o.Mapping.add(cmd)
+	o.Mapping.add(f, cmd)
 	o.Target.add(f, cmd)
 	return cmd
 }

@@ -70,7 +70,7 @@ order.`,
 	factory.TakesFile(cmd.Flags(), "file")
 	cmd.Flags().StringSliceVar(&o.Teams, "team", nil, "only this team (repeatable)")
 	f.CompleteFlag(cmd, "team", findteam.Complete)
-	o.Mapping.add(cmd)
+	o.Mapping.add(f, cmd)
 	o.Target.addCluster(f, cmd, "HyperPod cluster to read from SageMaker, by name or ARN")
 	return cmd
 }

@@ -19,7 +19,7 @@ func newMapping() mappingFlags {
 	return mappingFlags{m.Cohort, m.OwnCohort, m.Round}
 }
 
-func (m *mappingFlags) add(cmd *cobra.Command) {
+func (m *mappingFlags) add(f *factory.Factory, cmd *cobra.Command) {
 	fs := cmd.Flags()
 	name := func(s string) bool { return len(validation.IsDNS1123Subdomain(s)) == 0 }
 	factory.AddText(fs, &m.cohort, factory.Text{Name: "cohort", Usage: "cohort of the teams that share quota",
@@ -27,6 +27,7 @@ func (m *mappingFlags) add(cmd *cobra.Command) {
 	factory.AddText(fs, &m.ownCohort, factory.Text{Name: "own-cohort-prefix", Usage: "prefix of the cohort of a team with strategy DontLend",
 		Must: "must begin a name: lower-case letters, digits, - and ., a letter or digit at the start, at most 190", // 63 are the team's
 		Fits: func(s string) bool { return name(s + strings.Repeat("x", validation.DNS1123LabelMaxLength)) }})
+	f.CompleteFlag(cmd, "cohort", factory.Cohorts)
 	factory.AddChoice(cmd, &m.round, factory.Choice{Name: "round", Usage: "how to round a percentage to whole devices: Down|Up|Nearest",
 		Words: []string{policy.Down, policy.Up, policy.Nearest}})
 }

@@ -66,7 +66,7 @@ The exit code is 0 if nothing changes, 3 if something does, and 1 on failure.`,
 	fs.BoolVar(&o.NoConsequences, "no-consequences", false, "skip the effects on jobs (faster)")
 	fs.StringVar(&o.Out, "out", "", "save the plan for governance apply --plan")
 	factory.TakesFile(fs, "out")
-	o.Mapping.add(cmd)
+	o.Mapping.add(f, cmd)
 	o.Target.add(f, cmd)
 	return cmd
 }

@@ -25,7 +25,7 @@ type targetFlags struct {
 func (t *targetFlags) addCluster(f *factory.Factory, cmd *cobra.Command, usage string) {
 	fs := cmd.Flags()
 	fs.StringVar(&t.cluster, "cluster-name", "", usage)
-	factory.AddAccountFlags(fs, &t.account)
+	factory.AddAccountFlags(f, cmd, &t.account)
 	f.CompleteFlag(cmd, "cluster-name", factory.HyperPodClusters(&t.account))
 }
 

@@ -50,7 +50,7 @@ one per line.`,
 	}
 	fs := cmd.Flags()
 	o.AddFlags(f, cmd)
-	factory.AddGroupFlag(cmd, &o.Group, "only events of this instance group")
+	o.AddGroup(f, cmd, &o.Group, "only events of this instance group")
 	fs.StringVar(&o.Node, "node", "", "only events of this instance, or of the Kubernetes node on it")
 	factory.OptionalMoment(fs, &o.Since, "since", "only events since then: how long ago, or a date in UTC, for example 24h or 2026-01-31 (default: all)")
 	fs.IntVar(&o.Tail, "tail", 0, "show at most this many events, the newest (0: all)")

@@ -47,7 +47,7 @@ this machine, with the reasons of those that take no jobs.`,
 	}
 	fs := cmd.Flags()
 	o.AddFlags(f, cmd)
-	fs.StringVar(&o.Group, "group", "", "only nodes of this instance group")
+	o.AddGroup(f, cmd, &o.Group, "only nodes of this instance group")
 	fs.BoolVar(&o.Faulty, "faulty", false, "only nodes that do not take jobs or have a fault")
 	return cmd
 }

@@ -43,7 +43,7 @@ request. To grow other clusters, use update-cluster.`,
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	factory.AddGroupFlag(cmd, &o.Group, "instance group to add nodes to")
+	o.AddGroup(f, cmd, &o.Group, "instance group to add nodes to")
 	fs.IntVar(&o.Count, "count", 1, "number of nodes to add")
 	fs.BoolVar(&o.DryRun, "dry-run", false, "show what would be added; change nothing")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")

@@ -106,7 +106,7 @@ func newCmd(f *factory.Factory, v verb, short, long string, runF func(context.Co
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	factory.AddGroupFlag(cmd, &o.Group, "all nodes of this instance group")
+	o.AddGroup(f, cmd, &o.Group, "all nodes of this instance group")
 	if v.repair == "" {
 		fs.StringSliceVar(&o.Checks, "check", healthChecks, "deep health checks to run")
 		factory.Complete(cmd, "check", healthChecks...)

@@ -116,6 +116,13 @@ to read.`,
 	fs.StringVar(&o.NowText, "now", "", "time of the simulation in RFC 3339 (default: the cluster's time)")
 	f.CompleteFlag(cmd, "set", settings)
 	f.CompleteFlag(cmd, "remove-team", findteam.Complete)
+	f.CompleteFlagBy(cmd, "add-team", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		name, _, named := strings.Cut(prefix, "=")
+		if !named {
+			return nil, cobra.ShellCompDirectiveNoFileComp // the name is new
+		}
+		return f.CompleteWith(cmd, prefix, factory.Preceded(findteam.Complete, name+"="))
+	})
 	f.CompleteFlag(cmd, "remove-job", factory.Jobs)
 	f.CompleteFlag(cmd, "priority", factory.Followed(factory.Jobs, "="))
 	f.CompleteFlag(cmd, "add-nodes", factory.Followed(factory.InstanceTypes, "="))

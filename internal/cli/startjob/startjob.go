@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 )
 
@@ -76,6 +77,7 @@ running and starts the next job when one ends, because Kueue has no such limit.`
 	f.AddGroups(cmd, o.groups())
 	acceptOldNames(cmd.Flags())
 	addCompletions(f, cmd)
+	f.CompleteFlag(cmd, "accelerator-partition-type", factory.Partitions(func() string { return o.Size.InstanceType }))
 	f.CompleteFlag(cmd, "set", factory.Parameters(func() string { return o.Source.Template }))
 	o.helpWithParameters(cmd)
 	return cmd
@@ -83,11 +85,18 @@ running and starts the next job when one ends, because Kueue has no such limit.`
 
 func addCompletions(f *factory.Factory, cmd *cobra.Command) {
 	for flag, lookup := range map[string]factory.Lookup{
-		"template":      factory.Templates,
-		"from":          factory.Jobs,
-		"queue-name":    factory.Queues,
-		"priority":      factory.Priorities,
-		"instance-type": factory.InstanceTypes,
+		"template":                 factory.Templates,
+		"from":                     factory.Jobs,
+		"queue-name":               factory.Queues,
+		"priority":                 factory.Priorities,
+		"instance-type":            factory.InstanceTypes,
+		"node-selector":            factory.NodeLabels,
+		"label-selector":           factory.NodeLabels,
+		"preferred-topology":       factory.TopologyLevels,
+		"required-topology":        factory.TopologyLevels,
+		"service-account-name":     factory.InNamespace(kinds.ServiceAccount),
+		"upload-pvc":               factory.InNamespace(kinds.PersistentVolumeClaim),
+		"persistent-volume-claims": factory.Followed(factory.InNamespace(kinds.PersistentVolumeClaim), ":"),
 	} {
 		f.CompleteFlag(cmd, flag, lookup)
 	}

@@ -56,7 +56,7 @@ It runs session-manager-plugin, which AWS provides.`,
 	}
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&o.Group, "group", "", "the first running node of this instance group")
+	o.AddGroup(f, cmd, &o.Group, "the first running node of this instance group")
 	fs.StringVar(&o.Pod, "pod", "", "the node that this pod runs on")
 	fs.StringVar(&o.Command, "command", "", "command to run instead of a shell")
 	fs.BoolVar(&o.SSHProxy, "ssh-proxy", false, "serve as the ProxyCommand of ssh")

@@ -53,6 +53,7 @@ time, and returns to the old image if an alarm goes off.`,
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&o.Groups, "group", nil, "update this instance group (repeatable; default: all groups)")
+	o.CompleteGroups(f, cmd, "group")
 	fs.StringVar(&o.Image, "image-id", "", "image to update to: an AMI, or default (default: the latest HyperPod image)")
 	fs.StringVar(&o.Batch, "batch-size", "", "instances to update at a time: a number, or a percentage such as 10%")
 	fs.StringVar(&o.RollbackBatch, "rollback-batch-size", "", "instances to roll back at a time (default: like --batch-size)")
