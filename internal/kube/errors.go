@@ -47,6 +47,9 @@ const OwnWords = "cli.hyperpod/Explained"
 // show it.
 const NotInFile = "cli.hyperpod/NotInFile"
 
+// NotCaptured is NotInFile for a list over all namespaces, or of another namespace, in a file of one namespace.
+const NotCaptured = "cli.hyperpod/NotCaptured"
+
 // Cause is one field that was refused.
 type Cause struct {
 	Type    string `json:"reason"`
@@ -151,7 +154,16 @@ func IsForbidden(err error) bool { return hasCode(err, http.StatusForbidden) }
 // error is also IsForbidden, so that callers fall back on what exists.
 func IsNotInFile(err error) bool {
 	se, ok := status(err)
-	return ok && se.Reason == NotInFile
+	return ok && se.absent()
+}
+
+// absent reports an answer about something that is not in a file.
+func (e *StatusError) absent() bool { return e.Reason == NotInFile || e.Reason == NotCaptured }
+
+// IsNotCaptured reports whether err is about a file of one namespace, which may have what is in that.
+func IsNotCaptured(err error) bool {
+	se, ok := status(err)
+	return ok && se.Reason == NotCaptured
 }
 
 // IsUnauthorized reports whether the credentials are missing, wrong or expired (401).

@@ -59,9 +59,9 @@ func (c *Client) explain(ctx context.Context, k call, err error) error {
 func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 	e := errs.New(k.what(), "")
 	switch {
-	case se.Reason == OwnWords || se.Reason == NotInFile:
+	case se.Reason == OwnWords || se.absent():
 		e.Why = oneLine(se.Message)
-		if se.Code == 403 && se.Reason != NotInFile { // nobody refused what a file does not have
+		if se.Code == 403 && !se.absent() { // nobody refused what a file does not have
 			e.Code = errs.Denied
 		}
 		return e

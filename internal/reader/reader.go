@@ -62,7 +62,8 @@ type Kind[T any] struct {
 }
 
 // Read reads a kind. When the list is forbidden it reads what the user may read:
-// the namespaces of Options one at a time, or the objects that k names.
+// the namespaces of Options one at a time, or the objects that k names. A file that has
+// no object of a kind has none in any namespace.
 func Read[T any](ctx context.Context, r *Reader, k Kind[T]) []T {
 	ns := k.Namespace
 	if !k.Resource.Namespaced {
@@ -78,7 +79,7 @@ func Read[T any](ctx context.Context, r *Reader, k Kind[T]) []T {
 		r.record(m)
 	}
 	switch {
-	case !m.Refused():
+	case !m.Refused(), m.Reason == NotInFile && k.Resource.Namespaced && !kube.IsNotCaptured(err):
 		return nil
 	case k.Resource.Namespaced && ns == "":
 		return readNamespaces(ctx, r, k)

@@ -19,6 +19,7 @@ import (
 var (
 	errForbidden = &kube.StatusError{Code: http.StatusForbidden, Reason: "Forbidden", Message: "User cannot list"}
 	errNotInFile = &kube.StatusError{Code: http.StatusForbidden, Reason: kube.NotInFile}
+	errElsewhere = &kube.StatusError{Code: http.StatusForbidden, Reason: kube.NotCaptured}
 	errNotServed = &kube.StatusError{Code: http.StatusNotFound}
 	errNotFound  = &kube.StatusError{Code: http.StatusNotFound, Details: kube.Details{Name: "x"}}
 	errFailed    = &kube.StatusError{Code: http.StatusInternalServerError}
@@ -76,7 +77,11 @@ func TestRead(t *testing.T) {
 		{"not served", answers{"": errNotServed}.kind(kinds.Workload), teams, "", "list /workloads NotServed", errNotServed},
 		{"failed", answers{"": errFailed, "a": "x"}.kind(kinds.Pod), teams, "", "list /pods Failed", errFailed},
 		{"some namespaces", answers{"": errForbidden, "a": "x", "b": errForbidden}.kind(kinds.Pod), teams, "x", "list /pods Forbidden partly, list b/pods Forbidden", nil},
-		{"not in the file", answers{"": errNotInFile, "a": "x", "b": "y"}.kind(kinds.Pod), teams, "x y", "list /pods NotInFile partly", nil},
+		{"not in a file of one namespace", answers{"": errElsewhere, "a": "x", "b": errElsewhere}.kind(kinds.Pod), teams, "x", "list /pods NotInFile partly, list b/pods NotInFile", nil},
+		{"no such kind in the file", answers{"": errNotInFile}.kind(kinds.Pod), func(context.Context) ([]string, error) {
+			t.Error("no namespace of the file has pods, but its namespaces were requested")
+			return nil, nil
+		}, "", "list /pods NotInFile", errNotInFile},
 		{"no fallback", answers{"": errForbidden}.kind(kinds.Pod), nil, "", "list /pods Forbidden", errForbidden},
 		{"namespaces forbidden", answers{"": errForbidden}.kind(kinds.Pod), func(context.Context) ([]string, error) { return nil, errForbidden }, "", "list /pods Forbidden", errForbidden},
 		{"namespaces failed", answers{"": errForbidden}.kind(kinds.Pod), func(context.Context) ([]string, error) { return nil, errFailed }, "", "list /namespaces Failed, list /pods Forbidden", errFailed},

@@ -205,8 +205,10 @@ func namespaced(resource string) bool {
 // have refused what there was no permission for, or failed where it did.
 func (m Missing) refusal() *metav1.Status {
 	switch m.Reason {
-	case NotInFile, NotCaptured:
+	case NotInFile:
 		return status(http.StatusForbidden, kube.NotInFile, m.words())
+	case NotCaptured:
+		return status(http.StatusForbidden, kube.NotCaptured, m.words())
 	case Failed:
 		return status(http.StatusInternalServerError, kube.OwnWords, m.words())
 	}
