@@ -122,7 +122,10 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 	if c, err := o.Factory.Cluster(ctx); err == nil && c.Snapshot == nil {
 		apply.SetOwners(ctx, c.Client, p.Operations)
 	}
-	saved := savedOf(r, plan.Kueue, "", fingerprints(live))
+	var saved savedPlan
+	if o.Out != "" {
+		saved = savedOf(r, plan.Kueue, "", fingerprints(live))
+	}
 	if !o.NoConsequences {
 		err = foresee(ctx, o.Factory, p, in)
 	}

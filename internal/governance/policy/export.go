@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ type Note struct {
 func FromKueue(l *Live, m Mapping) (*Document, []Note) {
 	x := &exporter{mapper: newMapper(m), live: l,
 		doc: &Document{Version: Version}, names: map[string]bool{}, last: map[string]int{},
-		locals: map[string][]Local{}, inactive: map[string]bool{}}
+		locals: map[string][]Local{}, inactive: map[string]bool{}, values: map[string]any{}}
 	for _, q := range l.LocalQueues {
 		name := string(q.Spec.ClusterQueue)
 		x.locals[name] = append(x.locals[name], Local{q.Namespace, q.Name})
@@ -87,6 +88,8 @@ type exporter struct {
 	// locals are the LocalQueues by ClusterQueue; inactive are the namespaces in which quota is not enforced.
 	locals   map[string][]Local
 	inactive map[string]bool
+	// values are those of fields by their JSON.
+	values map[string]any
 }
 
 func (x *exporter) policy() {
@@ -187,16 +190,24 @@ func (x *exporter) team(q *kueue.ClusterQueue) Team {
 		t.Quota, t.AbsoluteBorrowLimits, t.BorrowLimit = nil, nil, nil
 	}
 	if len(fields) > 0 {
-		plain, err := toPlain(normal(&q.Spec))
-		if err == nil {
-			x.beyond(&t).Spec = map[string]any{}
-			for _, f := range fields {
-				t.Kueue.Spec[f] = plain[f] // nil where the queue has none: the derived one is dropped
-			}
-			x.notes = append(x.notes, Note{Code: BeyondTerms, Team: t.Team, Queue: q.Name, Fields: fields})
+		values := fieldsOfSpec(normal(&q.Spec))
+		x.beyond(&t).Spec = make(map[string]any, len(fields))
+		for _, f := range fields {
+			t.Kueue.Spec[f] = x.value(values[f]) // nil where the queue has none: the derived one is dropped
 		}
+		x.notes = append(x.notes, Note{Code: BeyondTerms, Team: t.Team, Queue: q.Name, Fields: fields})
 	}
 	return t
+}
+
+// value returns what decoded returns. Teams share equal values: in a large cluster, most teams have the same ones.
+func (x *exporter) value(text json.RawMessage) any {
+	v, known := x.values[string(text)]
+	if !known {
+		v = decoded(text)
+		x.values[string(text)] = v
+	}
+	return v
 }
 
 func (x *exporter) beyond(t *Team) *TeamKueue {

@@ -5,6 +5,11 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
 // manyTeams returns a document with equal teams.
@@ -71,6 +76,34 @@ func TestTeamsThatLend(t *testing.T) {
 	}
 	if n := codes(manyTeams(1))[NobodyToShare]; n != 1 {
 		t.Errorf("one team: %d findings", n)
+	}
+}
+
+// TestTeamsShareWhatOnlyKueueHas: the fields of many equal queues that the terms of a document cannot express are in memory once.
+func TestTeamsShareWhatOnlyKueueHas(t *testing.T) {
+	const teams = 500
+	live := &Live{}
+	for i := range teams {
+		q := &kueue.ClusterQueue{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("q%05d", i)}, Spec: kueue.ClusterQueueSpec{CohortName: "all"}}
+		for _, name := range []kueue.ResourceFlavorReference{"a", "b", "c", "d"} {
+			q.Spec.ResourceGroups = append(q.Spec.ResourceGroups, kueue.ResourceGroup{CoveredResources: []corev1.ResourceName{"cpu"},
+				Flavors: []kueue.FlavorQuotas{{Name: name, Resources: []kueue.ResourceQuota{{Name: "cpu", NominalQuota: resource.MustParse("8")}}}}})
+		}
+		live.ClusterQueues = append(live.ClusterQueues, q)
+	}
+	doc, _ := FromKueue(live, DefaultMapping())
+	first := doc.Teams[0].Kueue.Spec["resourceGroups"].([]any)
+	for _, team := range doc.Teams {
+		if list := team.Kueue.Spec["resourceGroups"].([]any); &list[0] != &first[0] {
+			t.Fatalf("%s has a copy", team.Team)
+		}
+	}
+	back, err := ToKueue(doc, DefaultMapping())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ops := Differences(&Live{Objects: Objects{ClusterQueues: live.ClusterQueues}}, &Objects{ClusterQueues: back.ClusterQueues}, Prune{}); len(ops) > 0 {
+		t.Errorf("%d operations, first %s %v", len(ops), ops[0].Name, ops[0].Fields)
 	}
 }
 

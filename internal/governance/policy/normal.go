@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -18,26 +20,62 @@ import (
 // differing returns the fields of two specs that differ in effect, by their JSON names,
 // sorted.
 func differing(a, b *kueue.ClusterQueueSpec) []string {
-	return compare(plainSpec(normal(a)), plainSpec(normal(b)), a, b)
+	x, y := fieldsOfSpec(normal(a)), fieldsOfSpec(normal(b))
+	keys := maps.Clone(x)
+	maps.Copy(keys, y)
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if key != resourceGroups && !bytes.Equal(x[key], y[key]) {
+			out = append(out, key)
+		}
+	}
+	return withGroups(out, a, b)
 }
 
 // changing returns the fields that a spec would change if it was applied over another:
 // what it does not set stays.
 func changing(desired, live *kueue.ClusterQueueSpec) []string {
-	now := plainSpec(normal(live))
-	then := overlay(now, plainSpec(canonical(desired))).(map[string]any)
-	return compare(then, now, desired, live)
-}
-
-func compare(x, y map[string]any, a, b *kueue.ClusterQueueSpec) []string {
-	x["resourceGroups"], y["resourceGroups"] = groupsText(a), groupsText(b)
-	keys := maps.Clone(x)
-	maps.Copy(keys, y)
+	now, fields := fieldsOfSpec(normal(live)), fieldsOfSpec(canonical(desired))
 	var out []string
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if !reflect.DeepEqual(x[key], y[key]) {
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if key == resourceGroups || bytes.Equal(now[key], fields[key]) {
+			continue
+		}
+		if is := decoded(now[key]); !reflect.DeepEqual(overlay(is, decoded(fields[key])), is) {
 			out = append(out, key)
 		}
+	}
+	return withGroups(out, desired, live)
+}
+
+// resourceGroups is the field of a spec that is compared by what it means.
+const resourceGroups = "resourceGroups"
+
+// withGroups adds resourceGroups to sorted names of fields if those of two specs differ in effect.
+func withGroups(fields []string, a, b *kueue.ClusterQueueSpec) []string {
+	if groupsText(a) == groupsText(b) {
+		return fields
+	}
+	i, _ := slices.BinarySearch(fields, resourceGroups)
+	return slices.Insert(fields, i, resourceGroups)
+}
+
+// fieldsOfSpec returns the fields of a spec as JSON. Fields without a value are left out. JSON of one type is the same text for the
+// same value.
+func fieldsOfSpec(s *kueue.ClusterQueueSpec) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	if data, err := json.Marshal(s); err == nil { // specs that were decoded from JSON always have one
+		_ = json.Unmarshal(data, &out)
+	}
+	maps.DeleteFunc(out, func(_ string, value json.RawMessage) bool { return string(value) == "null" })
+	return out
+}
+
+// decoded returns a value of JSON of our own; nil if there is none.
+func decoded(text json.RawMessage) any {
+	var out any
+	if len(text) > 0 {
+		_ = json.Unmarshal(text, &out)
 	}
 	return out
 }
