@@ -182,10 +182,6 @@ func renames(now, doc *policy.Document, kept []string, actions []policy.Change) 
 	}
 	have, want := now.ByName(), doc.ByName()
 	keptOf, createdOf := map[string][]string{}, map[string][]string{}
-	for _, name := range kept {
-		form := policy.Form(have[name])
-		keptOf[form] = append(keptOf[form], name)
-	}
 	var forms []string // of created teams, in their order
 	for _, c := range actions {
 		if c.Action == policy.Create && c.Field == "" {
@@ -193,6 +189,13 @@ func renames(now, doc *policy.Document, kept []string, actions []policy.Change) 
 			createdOf[form] = append(createdOf[form], c.Team)
 			forms = append(forms, form)
 		}
+	}
+	if len(forms) == 0 {
+		return nil
+	}
+	for _, name := range kept {
+		form := policy.Form(have[name])
+		keptOf[form] = append(keptOf[form], name)
 	}
 	var out []Rename
 	turn := map[string]int{}
