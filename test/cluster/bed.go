@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -60,6 +61,18 @@ type Options struct {
 
 	Log io.Writer // progress; nil for none
 	Dir string    // state and logs, kept after Stop; empty for a temporary folder, which Stop removes
+}
+
+// gates are Kueue's feature gates: those asked for, and those that the kinds need.
+func (o Options) gates() map[string]bool {
+	gates := maps.Clone(o.KueueFeatureGates)
+	if o.AllKinds {
+		if gates == nil {
+			gates = map[string]bool{}
+		}
+		gates["SparkApplicationIntegration"] = true
+	}
+	return gates
 }
 
 // components are what a bed with these options needs. kueuectl comes with the current Kueue, so that is always there.

@@ -22,7 +22,7 @@ type Binaries struct {
 	Etcd, APIServer, ControllerManager, Scheduler, Kubectl string
 	Kueue, Kueuectl, KueueV1beta1                          string
 	KWOK, TrainingOperator, MPIOperator                    string
-	Stern, JobSet, KubeRay                                 string
+	Stern, JobSet, KubeRay, LWS                            string
 
 	manifests map[Component]string
 }
@@ -125,6 +125,8 @@ func (b *Binaries) add(c Component, dir string) {
 		b.JobSet = bin("jobset")
 	case KubeRay:
 		b.KubeRay = bin("kuberay")
+	case LWS:
+		b.LWS = bin("lws")
 	}
 	b.manifests[c] = bin(manifestsFile)
 }

@@ -15,14 +15,14 @@ const (
 	MPIOperator      Component = "mpi-operator"
 	// Stern is not part of a bed: tests compare logs with it.
 	Stern Component = "stern"
-	// JobSet and KubeRay run only in beds that ask for them (Options.More).
+	// JobSet, KubeRay and LWS run only in beds that ask for them (Options.More).
 	JobSet  Component = "jobset"
 	KubeRay Component = "kuberay"
+	LWS     Component = "lws"
 )
 
-// Optional lists the components that are built only where a bed asks for them: what they do is
-// recorded once, so that no test run pays for building them.
-func Optional() []Component { return []Component{JobSet, KubeRay} }
+// Optional lists the components that are built only where a bed asks for them.
+func Optional() []Component { return []Component{JobSet, KubeRay, LWS} }
 
 // Components lists every component but the optional ones, cheapest failure first: kubectl renders
 // the manifests of the others.
@@ -122,6 +122,11 @@ var recipes = map[Component]recipe{
 	KubeRay: {
 		module:    "github.com/ray-project/kuberay/ray-operator",
 		packages:  map[string]string{"kuberay": "github.com/ray-project/kuberay/ray-operator"},
+		kustomize: "config/default",
+	},
+	LWS: {
+		module:    "sigs.k8s.io/lws",
+		packages:  map[string]string{"lws": "sigs.k8s.io/lws/cmd"},
 		kustomize: "config/default",
 	},
 	MPIOperator: {

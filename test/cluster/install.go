@@ -58,6 +58,13 @@ func (b *Bed) plan() (*installation, error) {
 			in.objects = [][]Object{append(in.objects[0], extra...), trainingShipped.objects, mpiShipped.objects}
 		}
 	}
+	if b.options.AllKinds {
+		extra, err := parseObjects(notebookCRD)
+		if err != nil {
+			return nil, err
+		}
+		in.objects[0] = append(in.objects[0], extra...)
+	}
 	for _, c := range b.options.More {
 		o, err := b.optional(c)
 		if err != nil {

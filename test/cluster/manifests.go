@@ -24,6 +24,9 @@ var kwokStages string
 //go:embed static/hyperpodpytorchjob.yaml
 var hyperPodPyTorchJobCRD []byte
 
+//go:embed static/notebook.yaml
+var notebookCRD []byte
+
 var documentEnd = regexp.MustCompile(`(?m)^---\s*$`)
 
 // parseObjects reads a multi-document YAML.

@@ -62,9 +62,9 @@ func (b *Bed) kueue(config []byte) operator {
 	if b.options.Kueue == KueueV1beta1 {
 		o.component, o.binary = KueueOld, b.binaries.KueueV1beta1
 	}
-	if len(b.options.KueueFeatureGates) > 0 {
+	if all := b.options.gates(); len(all) > 0 {
 		var gates []string
-		for name, on := range b.options.KueueFeatureGates {
+		for name, on := range all {
 			gates = append(gates, name+"="+strconv.FormatBool(on))
 		}
 		slices.Sort(gates)

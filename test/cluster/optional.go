@@ -22,6 +22,15 @@ func (b *Bed) optional(c Component) (operator, error) {
 			service: "jobset-webhook-service", secret: "jobset-webhook-server-cert", authority: "jobset-ca",
 			exposed: []endpoint{{"jobset-webhook-service", "", 9443}},
 		}, nil
+	case LWS:
+		return operator{
+			name: "lws", component: LWS, binary: b.binaries.LWS,
+			namespace: "lws-system", serviceAccount: "lws-controller-manager",
+			args:    []string{"--leader-elect=false"},
+			health:  "http://127.0.0.1:8081/readyz",
+			service: "lws-webhook-service", secret: "lws-webhook-server-cert", authority: "lws-ca",
+			exposed: []endpoint{{"lws-webhook-service", "", 9443}},
+		}, nil
 	case KubeRay:
 		return operator{
 			name: "kuberay", component: KubeRay, binary: b.binaries.KubeRay,

@@ -19,7 +19,7 @@ import (
 const usage = `usage:
   testbed supported                          say whether this machine can run a cluster
   testbed build [COMPONENT...]               build binaries into the cache: all but the optional ones, or these
-  testbed up [--kueue v1beta1] [--dir DIR] [--more jobset,kuberay] [--fair-sharing=false] [--use-half-life 1h]
+  testbed up [--kueue v1beta1] [--dir DIR] [--more jobset,kuberay,lws] [--all-kinds] [--fair-sharing=false] [--use-half-life 1h]
                                              run a cluster with two teams until Ctrl-C
 `
 
@@ -56,12 +56,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		kueue := flags.String("kueue", string(cluster.KueueCurrent), "which Kueue: current or v1beta1")
 		dir := flags.String("dir", "", "folder for state and logs, kept afterwards (default: a temporary one)")
 		more := flags.String("more", "", "optional components to run, separated by commas")
+		all := flags.Bool("all-kinds", false, "serve every kind that Kueue manages, also those without an operator here")
 		fair := flags.Bool("fair-sharing", true, "fair sharing in Kueue's configuration; without it, Kueue preempts by priority and reclaims")
 		use := flags.Duration("use-half-life", 0, "half-life of past use in Kueue's configuration; 0: no admission fair sharing")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
-		options := cluster.Options{Kueue: cluster.KueueVersion(*kueue), NoFairSharing: !*fair, UseHalfLife: *use, Dir: *dir, Log: stderr}
+		options := cluster.Options{Kueue: cluster.KueueVersion(*kueue), NoFairSharing: !*fair, AllKinds: *all, UseHalfLife: *use, Dir: *dir, Log: stderr}
 		if *more != "" {
 			options.More = components(strings.Split(*more, ","))
 		}
