@@ -11,6 +11,7 @@ import (
 func (c *Client) Attached(ctx context.Context, arn string) ([]clusters.Attachment, error) {
 	var out []clusters.Attachment
 	for _, kind := range []struct{ operation, policy string }{{"ListClusterSchedulerConfigs", clusters.SchedulerPolicy}, {"ListComputeQuotas", clusters.ComputeQuota}} {
+		seen := listed{}
 		in := Document{"ClusterArn": arn, "MaxResults": pageSize}
 		err := c.pagesOf(in, func() (string, error) {
 			var page struct {
@@ -19,7 +20,7 @@ func (c *Client) Attached(ctx context.Context, arn string) ([]clusters.Attachmen
 			}
 			err := c.read(ctx, kind.operation, in, &page)
 			for _, s := range append(page.ClusterSchedulerConfigSummaries, page.ComputeQuotaSummaries...) {
-				if s.Status != "Deleted" {
+				if s.Status != "Deleted" && seen.first(s.Name) {
 					out = append(out, clusters.Attachment{Kind: kind.policy, Name: s.Name})
 				}
 			}

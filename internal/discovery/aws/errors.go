@@ -46,6 +46,12 @@ func IsConflict(err error) bool { return slices.Contains(conflictCodes, codeOf(e
 // IsNotFound reports whether the resource does not exist.
 func IsNotFound(err error) bool { return slices.Contains(notFoundCodes, codeOf(err)) }
 
+// IsTransient reports whether the same request may succeed in a minute: AWS throttles requests, had a fault of its
+// own, or could not be reached.
+func IsTransient(err error) bool {
+	return throttled(err) || err != nil && !Answered(err) && !errors.Is(err, errNoCredentials)
+}
+
 // explain turns an error of the SDK into one for people. action is the IAM action that
 // the request needs, or "".
 func (c *Client) explain(what, action string, err error) error {

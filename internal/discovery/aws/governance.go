@@ -70,6 +70,7 @@ func (c *Client) describeAll(ctx context.Context, kind, arn string) ([]Document,
 // listGoverned returns the ids of all resources of a kind in a cluster.
 func (c *Client) listGoverned(ctx context.Context, kind, arn string) ([]string, error) {
 	var out []string
+	seen := listed{}
 	in := Document{"ClusterArn": arn, "MaxResults": pageSize, "SortBy": "Name", "SortOrder": "Ascending"}
 	err := c.pagesOf(in, func() (string, error) {
 		var page struct {
@@ -79,10 +80,14 @@ func (c *Client) listGoverned(ctx context.Context, kind, arn string) ([]string, 
 		}
 		err := c.read(ctx, "List"+kind+"s", in, &page)
 		for _, s := range page.ComputeQuotaSummaries {
-			out = append(out, s.ComputeQuotaId)
+			if seen.first(s.ComputeQuotaId) {
+				out = append(out, s.ComputeQuotaId)
+			}
 		}
 		for _, s := range page.ClusterSchedulerConfigSummaries {
-			out = append(out, s.ClusterSchedulerConfigId)
+			if seen.first(s.ClusterSchedulerConfigId) {
+				out = append(out, s.ClusterSchedulerConfigId)
+			}
 		}
 		return page.NextToken, err
 	})
@@ -112,7 +117,7 @@ func (c *Client) DescribeGoverned(ctx context.Context, kind, id string) (Documen
 // Tags returns the tags of a resource by its ARN, but for those of AWS, which nobody else
 // can set.
 func (c *Client) Tags(ctx context.Context, arn string) ([]any, error) {
-	out := []any{}
+	out, seen := []any{}, listed{}
 	in := Document{"ResourceArn": arn, "MaxResults": pageSize}
 	err := c.pagesOf(in, func() (string, error) {
 		var page struct {
@@ -121,7 +126,7 @@ func (c *Client) Tags(ctx context.Context, arn string) ([]any, error) {
 		}
 		err := c.read(ctx, "ListTags", in, &page)
 		for _, t := range page.Tags {
-			if !strings.HasPrefix(t.Key, "aws:") {
+			if !strings.HasPrefix(t.Key, "aws:") && seen.first(t.Key) {
 				out = append(out, Document{"Key": t.Key, "Value": t.Value})
 			}
 		}

@@ -1,7 +1,10 @@
 package aws_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -68,6 +71,7 @@ func TestEndlessPages(t *testing.T) {
 	for name, token := range map[string]func(n int) string{
 		"the same token": func(int) string { return "again" },
 		"new tokens":     func(n int) string { return fmt.Sprint(n) },
+		"a circle":       func(n int) string { return fmt.Sprint(n % 3) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := 0
@@ -84,6 +88,67 @@ func TestEndlessPages(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestACircleOfPagesEnds: a token that comes again ends a list at once.
+func TestACircleOfPagesEnds(t *testing.T) {
+	n := 0
+	c := answers(t, func(w http.ResponseWriter, _ *http.Request) {
+		n++
+		fmt.Fprintf(w, `{"NextToken": "%d"}`, n%3)
+	})
+	if _, err := c.ListNodes(t.Context(), "ml"); err == nil || n != 4 {
+		t.Errorf("%d pages were read, %v", n, err)
+	}
+}
+
+// TestPagesThatOverlap: what two pages list, as when a list changes between them, counts once.
+func TestPagesThatOverlap(t *testing.T) {
+	n := 0
+	c := answers(t, func(w http.ResponseWriter, r *http.Request) {
+		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		body, _ := io.ReadAll(r.Body)
+		more := `,"NextToken":"more"`
+		if strings.Contains(string(body), `"more"`) {
+			more = ""
+		}
+		switch operation {
+		case "DescribeComputeQuota":
+			n++
+			fmt.Fprint(w, `{"ComputeQuotaId":"q"}`)
+			return
+		case "ListClusterSchedulerConfigs":
+			fmt.Fprint(w, `{}`)
+			return
+		}
+		fmt.Fprintf(w, `{"ClusterSummaries":[{"ClusterName":"a","ClusterArn":"arn:a"}],"ClusterNodeSummaries":[{"InstanceId":"i-1"}],"Events":[{"EventId":"e"}],
+			"ComputeQuotaSummaries":[{"ComputeQuotaId":"q","Name":"q"}],"Tags":[{"Key":"k","Value":"v"}]%s}`, more)
+	})
+	list, err := c.ListClusters(t.Context())
+	nodes, err2 := c.ListNodes(t.Context(), "ml")
+	events, err3 := c.ListEvents(t.Context(), "ml", aws.EventQuery{})
+	_, quotas, err4 := c.Governance(t.Context(), "arn:a")
+	tags, err5 := c.Tags(t.Context(), "arn:a")
+	attached, err6 := c.Attached(t.Context(), "arn:a")
+	if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 1 || len(nodes) != 1 || len(events) != 1 || len(quotas) != 1 || n != 1 || len(tags) != 1 || len(attached) != 1 {
+		t.Errorf("%d clusters, %d nodes, %d events, %d quotas (%d described), %d tags, %d attached", len(list), len(nodes), len(events), len(quotas), n, len(tags), len(attached))
+	}
+}
+
+// TestTimesBeyondTheCalendar: a time that no document can have is unknown.
+func TestTimesBeyondTheCalendar(t *testing.T) {
+	for text, known := range map[string]bool{"253402300799": true, "253402300800": false, "1e300": false, "-1e300": false, "-62135596801": false, "-1": true, "1.7e9": true, "null": false} {
+		c := answers(t, func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, `{"ClusterName":"ml","CreationTime":%s}`, text)
+		})
+		got, err := c.DescribeCluster(t.Context(), "ml")
+		if _, bad := json.Marshal(got.Created); err != nil || bad != nil || got.Created.IsZero() == known {
+			t.Errorf("%s: %v, %v, %v", text, got.Created, err, bad)
+		}
 	}
 }
 

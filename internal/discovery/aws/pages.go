@@ -15,7 +15,7 @@ const mostListBytes = 256 << 20
 
 // pages reads the pages of a list: the first with the token "", each other one with the token of the page before it.
 func (c *Client) pages(read func(token string) (next string, err error)) error {
-	token, before := "", c.received.Load()
+	token, before, tokens := "", c.received.Load(), listed{}
 	for range bounded.Pages {
 		next, err := read(token)
 		if err != nil || next == "" {
@@ -24,12 +24,24 @@ func (c *Client) pages(read func(token string) (next string, err error)) error {
 		if c.received.Load()-before > mostListBytes {
 			return fmt.Errorf("the list is too large: %w", &bounded.TooLarge{Most: mostListBytes})
 		}
-		if next == token {
+		if !tokens.first(next) {
 			return errEndless
 		}
 		token = next
 	}
 	return errEndless
+}
+
+// listed holds the ids of what a list has: pages overlap when a list changes between them.
+type listed map[string]bool
+
+// first reports whether an id comes for the first time. What has no id counts each time.
+func (l listed) first(id string) bool {
+	if id != "" && l[id] {
+		return false
+	}
+	l[id] = true
+	return true
 }
 
 // pagesOf reads the pages of an operation of SageMaker that lists.

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -25,6 +26,7 @@ func (c *Client) read(ctx context.Context, operation string, in Document, out an
 // ListClusters returns all clusters of the region, by name.
 func (c *Client) ListClusters(ctx context.Context) ([]clusters.Summary, error) {
 	var out []clusters.Summary
+	seen := listed{}
 	in := Document{"MaxResults": pageSize, "SortBy": "NAME", "SortOrder": "Ascending"}
 	err := c.pagesOf(in, func() (string, error) {
 		var page struct {
@@ -33,7 +35,9 @@ func (c *Client) ListClusters(ctx context.Context) ([]clusters.Summary, error) {
 		}
 		err := c.read(ctx, "ListClusters", in, &page)
 		for _, s := range page.ClusterSummaries {
-			out = append(out, s.summary())
+			if seen.first(s.ClusterName) {
+				out = append(out, s.summary())
+			}
 		}
 		return page.NextToken, err
 	})
@@ -56,6 +60,7 @@ func (c *Client) DescribeCluster(ctx context.Context, name string) (clusters.Clu
 // ListNodes returns the instances of a cluster, by group and id.
 func (c *Client) ListNodes(ctx context.Context, cluster string) ([]clusters.Node, error) {
 	var out []clusters.Node
+	seen := listed{}
 	in := Document{"ClusterName": cluster, "MaxResults": pageSize}
 	err := c.pagesOf(in, func() (string, error) {
 		var page struct {
@@ -64,7 +69,9 @@ func (c *Client) ListNodes(ctx context.Context, cluster string) ([]clusters.Node
 		}
 		err := c.read(ctx, "ListClusterNodes", in, &page)
 		for _, n := range page.ClusterNodeSummaries {
-			out = append(out, n.node())
+			if seen.first(cmp.Or(n.InstanceId, n.NodeLogicalId)) {
+				out = append(out, n.node())
+			}
 		}
 		return page.NextToken, err
 	})
@@ -97,6 +104,7 @@ func (c *Client) ListEvents(ctx context.Context, cluster string, q EventQuery) (
 		in["EventTimeAfter"] = float64(q.After.UnixMilli()) / 1000
 	}
 	var out []clusters.Event
+	seen := listed{}
 	err := c.pagesOf(in, func() (string, error) {
 		var page struct {
 			Events    []wireEvent
@@ -104,7 +112,9 @@ func (c *Client) ListEvents(ctx context.Context, cluster string, q EventQuery) (
 		}
 		err := c.read(ctx, "ListClusterEvents", in, &page)
 		for _, e := range page.Events {
-			out = append(out, e.event())
+			if seen.first(e.EventId) {
+				out = append(out, e.event())
+			}
 		}
 		if q.Most > 0 && len(out) >= q.Most {
 			out = out[:q.Most]

@@ -9,8 +9,15 @@ import (
 // moment is a time as awsJson1.1 has it: seconds since 1970.
 type moment float64
 
+// The moments at which the year 1 begins and the year 9999 ends.
+const (
+	begin moment = -62135596800
+	end   moment = 253402300800
+)
+
+// time returns the zero time for a moment that is left out, or that JSON cannot have.
 func (m moment) time() time.Time {
-	if m == 0 {
+	if m == 0 || m >= end || m < begin {
 		return time.Time{}
 	}
 	return time.UnixMilli(int64(float64(m) * 1000)).UTC()
