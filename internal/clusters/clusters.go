@@ -152,7 +152,7 @@ const Running = "Running"
 func Settled(c Cluster) (done bool, failed string) {
 	switch c.Status {
 	case InService:
-	case Failed, RollingBack:
+	case Failed, RollingBack, Deleting:
 		return false, strings.TrimSpace(c.Status + " " + c.FailureMessage)
 	default:
 		return false, ""

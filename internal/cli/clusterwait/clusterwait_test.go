@@ -13,11 +13,14 @@ import (
 	fake "github.com/hyperpod-cli/hyperpod/test/aws"
 )
 
+// attempts is how often the client sends a request that is throttled.
+const attempts = 3
+
 // open returns a client for a fake, and a factory with its output.
 func open(t *testing.T) (*fake.Server, *aws.Client, *factory.Factory, output.Buffers) {
 	t.Helper()
 	s := fake.ForTest(t, fake.Options{})
-	client, err := aws.Open(t.Context(), aws.Options{})
+	client, err := aws.Open(t.Context(), aws.Options{Backoff: func(int) time.Duration { return 0 }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,5 +107,53 @@ func TestInServiceBeforeTheClusterIsFound(t *testing.T) {
 	err := (Flags{Tick: ticks()}).InService(t.Context(), f, client, "lab")
 	if errs.ExitOf(err) != errs.NotFound || strings.Contains(errs.Text(err, false), "did you mean") || !strings.Contains(errs.Text(err, false), "try again") {
 		t.Errorf("%v", errs.Text(err, false))
+	}
+}
+
+// TestInServiceOfADeletedCluster: a cluster that somebody deletes meanwhile ends the wait.
+func TestInServiceOfADeletedCluster(t *testing.T) {
+	s, client, f, _ := open(t)
+	s.AddCluster(fake.Spec{Name: "old", Status: "Deleting", Then: []string{"Deleting", "Deleting"}})
+	err := (Flags{Tick: ticks()}).InService(t.Context(), f, client, "old")
+	if err == nil || errs.ExitOf(err) != errs.Failure || !strings.Contains(err.Error(), "cluster old is not in service: Deleting") {
+		t.Error(err)
+	}
+}
+
+// TestDeletedEndsWhenTheDeletionIsUndone: a cluster that leaves the status Deleting stays.
+func TestDeletedEndsWhenTheDeletionIsUndone(t *testing.T) {
+	s, client, f, b := open(t)
+	s.AddCluster(fake.Spec{Name: "old", Then: []string{"Deleting", "Deleting", "SystemUpdating"}})
+	err := (Flags{Tick: ticks()}).Deleted(t.Context(), f, client, "old")
+	if err == nil || errs.ExitOf(err) != errs.Failure || !strings.Contains(err.Error(), "cannot delete cluster old: its status changed from Deleting to SystemUpdating") {
+		t.Errorf("%v\n%s", err, b.Err)
+	}
+}
+
+// TestDeletedNamesTheDeletionInItsTimeout: the error about a deletion does not call the cluster unready.
+func TestDeletedNamesTheDeletionInItsTimeout(t *testing.T) {
+	s, client, f, _ := open(t)
+	s.AddCluster(fake.Spec{Name: "old", Status: "Deleting", Then: []string{""}})
+	none := time.Duration(0)
+	err := (Flags{Wait: true, Timeout: &none, Tick: ticks()}).Deleted(t.Context(), f, client, "old")
+	if errs.ExitOf(err) != errs.Timeout || !strings.Contains(err.Error(), "cluster old is not deleted yet") {
+		t.Error(err)
+	}
+}
+
+// TestAWaitSurvivesThrottling: descriptions that fail for a while do not end a wait, those that never succeed do.
+func TestAWaitSurvivesThrottling(t *testing.T) {
+	s, client, f, b := open(t)
+	create(t, client)
+	s.Throttle("DescribeCluster", 2*attempts)
+	if err := (Flags{Tick: ticks()}).InService(t.Context(), f, client, "lab"); err != nil {
+		t.Error(err)
+	}
+	if want := "cannot describe cluster lab: AWS throttles requests; trying again\n"; strings.Count(b.Err.String(), want) != 1 {
+		t.Errorf("%s", b.Err)
+	}
+	s.Throttle("DescribeCluster", 0)
+	if err := (Flags{Tick: ticks()}).InService(t.Context(), f, client, "lab"); err == nil || !strings.Contains(err.Error(), "AWS throttles requests") {
+		t.Error(err)
 	}
 }

@@ -65,6 +65,10 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if c.Status == clusters.Deleting && !o.DryRun {
+		f.Notef("cluster %s is already being deleted", c.Name)
+		return o.finish(ctx, client, c.Name)
+	}
 	question, err := o.describe(ctx, client, c)
 	if err != nil {
 		return err
@@ -79,16 +83,22 @@ func Run(ctx context.Context, o *Options) error {
 	if err := client.DeleteCluster(ctx, c.Name); err != nil {
 		return err
 	}
-	if err := f.PrintDone("Deleting cluster "+c.Name, c.Name); err != nil || !o.Wait.Wait {
+	return o.finish(ctx, client, c.Name)
+}
+
+// finish prints what was started, and waits where that is wanted.
+func (o *Options) finish(ctx context.Context, client *aws.Client, name string) error {
+	f := o.Factory
+	if err := f.PrintDone("Deleting cluster "+name, name); err != nil || !o.Wait.Wait {
 		return err
 	}
-	if err := o.Wait.Deleted(ctx, f, client, c.Name); err != nil {
+	if err := o.Wait.Deleted(ctx, f, client, name); err != nil {
 		return err
 	}
 	if f.Global.Output != "" {
 		return nil
 	}
-	return f.IO.PrintLine("Deleted cluster " + c.Name)
+	return f.IO.PrintLine("Deleted cluster " + name)
 }
 
 // describe reports what is on the cluster, and returns the question.
