@@ -118,7 +118,7 @@ func (r *remote) kueue(ctx context.Context) (*policy.Live, *inputs.Inputs) {
 		err = readable(in)
 	}
 	if err != nil {
-		r.f.Notef("note: the effects on jobs are unknown: %s", errs.Text(err, false))
+		r.f.Notef("note: the effects on jobs are unknown: %v", err)
 		return nil, nil
 	}
 	return live, in
@@ -154,7 +154,7 @@ func (r *remote) tags(ctx context.Context, recreate []string) {
 			}
 			tags, err := r.client.Tags(ctx, list[i].ARN)
 			if err != nil {
-				r.f.Notef("warning: %s %s loses its tags: %s", list[i].Kind, list[i].Name, errs.Text(err, false))
+				r.f.Notef("warning: %s %s loses its tags: %v", list[i].Kind, list[i].Name, err)
 				continue
 			}
 			list[i].Tags = tags
