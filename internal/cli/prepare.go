@@ -60,6 +60,7 @@ func prepare(f *factory.Factory, cmd *cobra.Command, args []string) error {
 		f.Notef("warning: %s", w)
 	}
 	f.IO.Quiet = f.Global.Quiet
+	noteSandboxArgument(f, args)
 	mode, err := output.ParseColor(f.Global.Color)
 	if err != nil {
 		return err
@@ -127,4 +128,16 @@ func checkNamespace(f *factory.Factory, cmd *cobra.Command) error {
 		e.Suggest(errs.Option("-A").WithNote("all namespaces"))
 	}
 	return e
+}
+
+// noteSandboxArgument notes arguments that are names of sandboxes where --sandbox has no value: the value follows an equals sign.
+func noteSandboxArgument(f *factory.Factory, args []string) {
+	if f.Global.Sandbox != factory.DefaultSandbox {
+		return
+	}
+	for _, a := range args {
+		if a != factory.DefaultSandbox && f.Offline.HasSandbox(a) {
+			f.Notef("note: %s is an argument of the command; --sandbox=%s uses the sandbox of this name", a, a)
+		}
+	}
 }

@@ -18,6 +18,8 @@ type Offline interface {
 	// Sandboxes returns the sandboxes on this machine, Scenarios what they can be made of.
 	Sandboxes() ([]Named, error)
 	Scenarios() []Named
+	// HasSandbox reports whether a sandbox or a scenario has a name.
+	HasSandbox(name string) bool
 }
 
 // Named is a name and what it stands for.

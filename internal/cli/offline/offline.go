@@ -3,6 +3,7 @@ package offline
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -51,6 +52,18 @@ func (opener) Scenarios() []factory.Named {
 		out = append(out, factory.Named{Name: s.Name, Text: s.Help})
 	}
 	return out
+}
+
+func (o opener) HasSandbox(name string) bool {
+	if slices.ContainsFunc(sandbox.Scenarios(), func(s sandbox.Scenario) bool { return s.Name == name }) {
+		return true
+	}
+	path, err := Path(o.f, name)
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(path)
+	return err == nil
 }
 
 // Path returns the file of a sandbox.
