@@ -25,8 +25,8 @@ func refusedByKueue(ctx context.Context, t *parse.Template, others []parse.Fault
 		return nil
 	}
 	embedded.UseDefaults()
-	for i, doc := range t.Docs {
-		if slices.ContainsFunc(others, func(f parse.Fault) bool { return concerns(f, t.Docs, i) }) {
+	for _, doc := range t.Docs {
+		if slices.ContainsFunc(others, func(f parse.Fault) bool { return t.Concerns(f, doc) }) {
 			continue
 		}
 		object, _ := doc.Plain().(map[string]any)
@@ -54,15 +54,6 @@ func refusedByKueue(ctx context.Context, t *parse.Template, others []parse.Fault
 		}
 	}
 	return found
-}
-
-// concerns reports whether a fault is in one of the documents, or before the first one, where parameters are that all of them use.
-func concerns(f parse.Fault, docs []*manifest.Node, i int) bool {
-	begins := func(d *manifest.Node) parse.Fault { return parse.Fault{Line: d.Line, Column: d.Column} }
-	if inFile(f, begins(docs[0])) < 0 {
-		return true
-	}
-	return inFile(f, begins(docs[i])) >= 0 && (i+1 == len(docs) || inFile(f, begins(docs[i+1])) < 0)
 }
 
 // inFile compares faults by their position.

@@ -1,8 +1,10 @@
 package parse
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -129,6 +131,35 @@ func FaultsIn(found []error) []Fault {
 		out = append(out, Fault{at.Line, at.Column, at.Text})
 	}
 	return out
+}
+
+// startsOf returns the positions of documents in their order. Items of a List are documents, too.
+func startsOf(all ...[]*manifest.Node) []manifest.Position {
+	var out []manifest.Position
+	for _, d := range slices.Concat(all...) {
+		out = append(out, manifest.Position{Line: d.Line, Column: d.Column})
+	}
+	slices.SortFunc(out, inText)
+	return slices.Compact(out)
+}
+
+// inText compares positions.
+func inText(a, b manifest.Position) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) }
+
+// Concerns reports whether a fault is in a document, or concerns all of them: it has no position.
+func (t *Template) Concerns(f Fault, d *manifest.Node) bool {
+	if f.Line == 0 {
+		return true
+	}
+	where := manifest.Position{Line: f.Line, Column: f.Column}
+	if f.Column == 0 { // the fault of a line
+		where.Column = math.MaxInt
+	}
+	at, found := slices.BinarySearchFunc(t.starts, where, inText)
+	if !found {
+		at--
+	}
+	return at >= 0 && t.starts[at] == manifest.Position{Line: d.Line, Column: d.Column}
 }
 
 func withFacts(err error) string {

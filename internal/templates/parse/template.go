@@ -67,6 +67,8 @@ type Template struct {
 
 	Docs  []*manifest.Node
 	Fixed []FixedPath
+	// starts are the positions of all documents, also of those that cannot be read, in their order.
+	starts []manifest.Position
 	// mentioned holds every name that occurs as a placeholder anywhere, scripts
 	// included.
 	Mentioned []string
@@ -137,6 +139,7 @@ func Read(name, source string, data []byte, most int, allow schema.Allow) (t *Te
 	faults = append(faults, wrong...)
 	t.Plain = len(rest) == len(docs) && h.help == "" && len(h.params) == 0 && len(h.fixed) == 0
 	t.Help, t.Params, t.Fixed, t.Docs = h.help, h.params, h.fixed, flattenLists(rest)
+	t.starts = startsOf(docs, t.Docs)
 	for _, d := range t.Docs {
 		if isConfig(d) {
 			err := broken(t, []error{manifest.Faultf(d.Line, "this is a configuration file of HyperPod CLI v2, not a manifest").Col(d.Column)}, most)
