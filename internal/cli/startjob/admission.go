@@ -140,7 +140,7 @@ func (r *run) rehearsal(ctx context.Context, j job) (accepted bool, refused erro
 		}
 	}
 	done, err := submitted(ctx, r.cluster, req)
-	if bringsRuntime(err, j.Objects, j.Job) {
+	if bringsNeeded(err, j.Objects, j.Job) {
 		return false, nil
 	}
 	others := func(a submit.Action) bool { return a != submit.Created }
@@ -211,20 +211,6 @@ func factOf(err error, label string) string {
 		}
 	}
 	return ""
-}
-
-// bringsRuntime reports whether err says that the runtime of a job is missing, and the same manifest creates it. A rehearsal
-// creates nothing, so the server refuses what a start creates.
-func bringsRuntime(err error, objects []map[string]any, job int) bool {
-	if job < 0 {
-		return false
-	}
-	of, _ := kinds.JobFor(kinds.Text(objects[job], "apiVersion"), kinds.Text(objects[job], "kind"))
-	ref, ok := of.RuntimeOf(objects[job])
-	var e *errs.Error
-	return ok && errors.As(err, &e) && strings.Contains(message(e), ref.Name) && slices.ContainsFunc(objects, func(o map[string]any) bool {
-		return kinds.Text(o, "kind") == ref.Kind && kinds.Text(o, "metadata", "name") == ref.Name
-	})
 }
 
 // createRights checks the permission to create each object. The server has shown it for objects that it accepted in a

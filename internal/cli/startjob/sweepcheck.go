@@ -192,7 +192,7 @@ func (r *run) examine(ctx context.Context, s *series, j *swept) (out examined) {
 		out.found = admissioncheck.Prerequisites(ctx, r.cluster, j.namespace, slices.Concat(j.Objects, s.others()), j.Job)
 	})
 	wg.Wait()
-	if bringsRuntime(refused, slices.Concat(j.Objects, s.others()), j.Job) {
+	if bringsNeeded(refused, slices.Concat(j.Objects, s.others()), j.Job) {
 		refused = nil
 	}
 	out.server = refusal(refused, rights)
