@@ -13,6 +13,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/podrules"
 )
 
 // Reference is an object that the pods of a job name.
@@ -37,10 +38,13 @@ func PodsOf(object map[string]any) (out []Pods) {
 	if !ok {
 		return nil
 	}
+	claimed := podrules.ClaimVolumes(object) // in place of the pods' own volumes of these names
 	for _, part := range k.Parts(object) {
 		p := Pods{Role: part.Name, Count: part.Replicas}
 		data, err := json.Marshal(part.Template)
 		if err == nil && json.Unmarshal(data, &p.Template) == nil && p.Count > 0 {
+			spec := &p.Template.Spec
+			spec.Volumes = slices.DeleteFunc(spec.Volumes, func(v corev1.Volume) bool { return slices.Contains(claimed, v.Name) })
 			out = append(out, p)
 		}
 	}
