@@ -87,9 +87,7 @@ func (c *call) identify(m map[string]any) error {
 	ns, _ := meta["namespace"].(string)
 	switch {
 	case !c.res.Namespaced:
-		if ns != "" {
-			return badRequest("namespace specified on a cluster-scoped object: " + ns)
-		}
+		delete(meta, "namespace")
 	case ns == "":
 		meta["namespace"] = c.namespace
 	case ns != c.namespace:
