@@ -319,3 +319,13 @@ func TestPasswords(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNearDurationsAreValid: what an error suggests for a number without a unit can be set.
+func TestNearDurationsAreValid(t *testing.T) {
+	for value, near := range map[string]string{"30": "did you mean:  30s, 30m", "1.5": "did you mean:  1.5s, 1.5m", "1e9": "", "-30": "", "99999999999999999999": "", "nan": "", "1h5": "did you mean:  1h5s, 1h5m"} {
+		_, err := Config{}.With("request-timeout", value)
+		if text := errs.Text(err, false); err == nil || strings.Contains(text, "did you mean") != (near != "") || !strings.Contains(text, near) {
+			t.Errorf("%s: %s", value, text)
+		}
+	}
+}

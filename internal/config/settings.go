@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -204,7 +203,7 @@ func namespace(v string) (string, error) {
 
 func duration(v string) (string, error) {
 	d, err := time.ParseDuration(v)
-	if _, isNumber := strconv.ParseFloat(v, 64); err != nil && isNumber == nil {
+	if minutes, bad := time.ParseDuration(v + "m"); err != nil && bad == nil && minutes >= 0 { // a number without a unit
 		return "", &badValue{near: []string{v + "s", v + "m"}}
 	}
 	switch {

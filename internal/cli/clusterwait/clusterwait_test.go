@@ -14,7 +14,7 @@ import (
 )
 
 // attempts is how often the client sends a request that is throttled.
-const attempts = 3
+const attempts = 4
 
 // open returns a client for a fake, and a factory with its output.
 func open(t *testing.T) (*fake.Server, *aws.Client, *factory.Factory, output.Buffers) {

@@ -68,6 +68,9 @@ type Client struct {
 
 // Open finds the region and the source of credentials. It sends no request.
 func Open(ctx context.Context, o Options) (*Client, error) {
+	if err := checkFiles(); err != nil {
+		return nil, err
+	}
 	retryer := func() sdk.Retryer {
 		return retry.NewStandard(func(s *retry.StandardOptions) {
 			s.MaxAttempts = attempts

@@ -1,12 +1,15 @@
 package aws_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -149,6 +152,36 @@ func TestTimesBeyondTheCalendar(t *testing.T) {
 		if _, bad := json.Marshal(got.Created); err != nil || bad != nil || got.Created.IsZero() == known {
 			t.Errorf("%s: %v, %v, %v", text, got.Created, err, bad)
 		}
+	}
+}
+
+// TestFilesWithoutAnEnd: files that the SDK would read into memory are refused before.
+func TestFilesWithoutAnEnd(t *testing.T) {
+	large := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(large, bytes.Repeat([]byte("# x\n"), 5<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range []string{"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE", "AWS_WEB_IDENTITY_TOKEN_FILE"} {
+		for path, why := range map[string]string{"/dev/zero": "it is a device", large: "larger than "} {
+			t.Run(variable+" "+why, func(t *testing.T) {
+				account(t, fake.Options{})
+				t.Setenv(variable, path)
+				_, err := aws.Open(t.Context(), aws.Options{})
+				if err == nil {
+					t.Fatal("it was read")
+				}
+				if text := errs.Text(err, false); !strings.Contains(text, "cannot read the AWS configuration: "+why) || !strings.Contains(text, path) || !strings.Contains(text, variable) {
+					t.Error(err)
+				}
+			})
+		}
+		t.Run(variable+" null", func(t *testing.T) {
+			account(t, fake.Options{})
+			t.Setenv(variable, os.DevNull)
+			if _, err := aws.Open(t.Context(), aws.Options{}); err != nil && variable != "AWS_CA_BUNDLE" {
+				t.Error(err)
+			}
+		})
 	}
 }
 
