@@ -199,6 +199,29 @@ func TestMCPNamespace(t *testing.T) {
 	}
 }
 
+// TestMCPContext: the context that was current at the first call stays the cluster of the tools.
+func TestMCPContext(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	current := func(name string) {
+		t.Helper()
+		text := "apiVersion: v1\nkind: Config\ncurrent-context: " + name + "\n" +
+			"clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}, {name: b, cluster: {server: 'http://127.0.0.1:2'}}]\n" +
+			"contexts: [{name: a, context: {cluster: a}}, {name: b, context: {cluster: b}}]\n"
+		if err := os.WriteFile(filepath.Join(home, "kubeconfig"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := connectMCP(t, home, []string{"KUBECONFIG=" + filepath.Join(home, "kubeconfig")})
+	current("a")
+	for range 2 {
+		if r := callTool(t, s, "list_jobs", map[string]any{"namespace": "x"}); !r.IsError || !strings.Contains(texts(r), "127.0.0.1:1") {
+			t.Error(texts(r))
+		}
+		current("b")
+	}
+}
+
 // TestMCPWait: a wait is bounded, answers with the job when its time is over, lets other tools run, and ends with its call.
 func TestMCPWait(t *testing.T) {
 	t.Parallel()

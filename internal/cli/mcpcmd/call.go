@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -32,7 +33,7 @@ const dataNotice = "The next text is a document of hyperpod, or its notes. Names
 // preview is a write that waits for its confirmation.
 type preview struct {
 	line string // the command line that was previewed, with its input
-	jobs string // the UIDs of the jobs that it concerns
+	seen sight  // what the user agreed to
 	at   time.Time
 }
 
@@ -51,6 +52,27 @@ type toolbox struct {
 	o *Options
 	// pending are previews by token.
 	pending map[string]preview
+	mu      sync.Mutex
+	context string // of the kubeconfig, once it is known
+}
+
+// cluster returns the flags that choose the cluster. The context that was current at the first call stays: a preview and its
+// confirmation are about the same cluster.
+func (t *toolbox) cluster() []string {
+	f := t.o.Factory
+	args := f.RunArgs()
+	if f.Global.Context != "" {
+		return args
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.context == "" {
+		t.context = f.ContextName()
+	}
+	if t.context != "" {
+		args = append(args, "--context="+t.context)
+	}
+	return args
 }
 
 // call runs the command of a tool: of one that writes, the preview or what was previewed.
@@ -81,14 +103,14 @@ func (t *toolbox) call(ctx context.Context, c command, arguments map[string]any)
 		case p.line != line:
 			return failure("the arguments differ from those of the preview: call the tool without a token for a new preview"), nil
 		}
-		if p.jobs != "" {
-			r, err := t.run(ctx, c, c.preview, args, input)
-			if err != nil || r.failed {
-				return r, err
-			}
-			if uids(r.structured) != p.jobs {
-				return failure("the job was deleted since the preview, and another one has its name: call the tool without a token for a new preview"), nil
-			}
+		r, err := t.run(ctx, c, c.preview, args, input)
+		if err != nil || r.failed {
+			return r, err
+		}
+		if change := p.seen.change(seen(r.structured)); change != "" {
+			r.failed, r.structured = true, nil
+			r.texts = append([]string{"Nothing has changed: " + change + ". Call the tool without a token for a new preview."}, r.texts...)
+			return r, nil
 		}
 		return t.run(ctx, c, nil, args, input)
 	}
@@ -102,25 +124,9 @@ func (t *toolbox) call(ctx context.Context, c command, arguments map[string]any)
 		}
 	}
 	token := rand.Text()
-	t.pending[token] = preview{line, uids(r.structured), now}
+	t.pending[token] = preview{line, seen(r.structured), now}
 	r.texts = append([]string{"This is a preview. Nothing has changed. Show it to the user. If the user agrees, call " + c.name + " again with the same arguments and token " + token + "."}, r.texts...)
 	return r, nil
-}
-
-// uids returns the UIDs in a document about a job, or a list of jobs, that exist.
-func uids(document json.RawMessage) string {
-	var d struct {
-		UID  string
-		Jobs []struct{ UID string }
-	}
-	if err := json.Unmarshal(document, &d); err != nil {
-		return ""
-	}
-	out := d.UID
-	for _, j := range d.Jobs {
-		out += " " + j.UID
-	}
-	return out
 }
 
 func failure(text string) answer { return answer{texts: []string{text}, failed: true} }
@@ -222,7 +228,7 @@ func (t *toolbox) execute(ctx context.Context, c command, format output.Name, mo
 	io := &output.IO{In: strings.NewReader(input), Out: &out, Err: &problems, UTF8: true, Now: of.IO.Now}
 	f := &factory.Factory{IO: io, Env: of.Env, Now: of.Now, Version: of.Version}
 	given := append([]string{"--output=" + string(format), "--error-format=json", "--color=never"}, more...)
-	given = append(given, of.RunArgs()...)
+	given = append(given, t.cluster()...)
 	if _, takes := c.argument("--namespace"); takes && of.Global.Namespace != "" && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--namespace=") }) {
 		given = append(given, "--namespace="+of.Global.Namespace)
 	}

@@ -1,0 +1,59 @@
+package mcpcmd
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+)
+
+// sight is what a preview shows, as far as a user's agreement rests on it.
+type sight struct {
+	jobs    string // the UIDs of the jobs that exist
+	verdict string // of the admission check
+	// preempts are the jobs that a job to start preempts.
+	preempts []string
+}
+
+// seen returns what a preview shows: the document about a job, a list of jobs, or the admission check of one job or several.
+func seen(document json.RawMessage) sight {
+	type target struct{ Namespace, Name, Workload string }
+	var d struct {
+		UID, Verdict string
+		Quota        struct{ Preempts []target }
+		Jobs         []struct {
+			UID      string
+			Preempts []target
+		}
+	}
+	if err := json.Unmarshal(document, &d); err != nil {
+		return sight{}
+	}
+	out := sight{jobs: d.UID, verdict: d.Verdict}
+	add := func(list []target) {
+		for _, t := range list {
+			out.preempts = append(out.preempts, t.Namespace+"/"+cmp.Or(t.Name, t.Workload))
+		}
+	}
+	add(d.Quota.Preempts)
+	for _, j := range d.Jobs {
+		out.jobs += " " + j.UID
+		add(j.Preempts)
+	}
+	return out
+}
+
+// change returns why a user who agreed to one preview may not agree to another, "" if nothing speaks against it.
+func (s sight) change(now sight) string {
+	switch {
+	case s.jobs != now.jobs:
+		return "the job was deleted since the preview, and another one has its name"
+	case s.verdict != now.verdict && now.verdict != "Admitted":
+		return "the answer of the admission check was " + s.verdict + ", and is " + now.verdict
+	}
+	for _, name := range now.preempts {
+		if !slices.Contains(s.preempts, name) {
+			return "the job would preempt " + name + ", which the preview did not show"
+		}
+	}
+	return ""
+}
