@@ -146,6 +146,9 @@ func Commands() []Command {
 		{Name: "wait-job", Needs: append(jobs("get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
 		{Name: "wait-job --on-interrupt cancel", Needs: append(jobs("delete", "get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch)), Optional: together},
 	}
+	out = append(out, tools(out, "mcp", "list-jobs", "get-job", "list-pods", "get-log", "wait-job", "explain-job", "get-quota", "get-queue", "get-usage", "report"))
+	out = append(out, tools(out, "mcp --allow start,cancel,patch", "mcp", "start-job", "cancel-job", "patch-job"))
+	slices.SortFunc(out, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
 	first := jobs()[0]
 	for i := range out {
 		out[i].Optional = append(slices.Clone(out[i].Optional), place...)
@@ -160,6 +163,21 @@ func Commands() []Command {
 			}
 		}
 	}
+	return out
+}
+
+// tools returns what the tools of mcp ask for that are other commands.
+func tools(commands []Command, name string, of ...string) Command {
+	out := Command{Name: name}
+	for _, c := range commands {
+		if slices.Contains(of, c.Name) {
+			out.Needs, out.Optional = append(out.Needs, c.Needs...), append(out.Optional, c.Optional...)
+		}
+	}
+	out.Needs = Merge(out.Needs)
+	// The API server checks a job of dry_run_job, which it does for those who may create it; doctor reads webhooks.
+	dryRun := append(jobs("create"), in("", "configmaps", "list"), in("", "resourcequotas", "list"), in("", "limitranges", "list"), in("", "serviceaccounts", "get"), in("", "secrets", "get"), in("", "persistentvolumeclaims", "get"))
+	out.Optional = without(Merge(out.Optional, dryRun, []Permission{all("admissionregistration.k8s.io", "mutatingwebhookconfigurations", "list")}), out.Needs)
 	return out
 }
 

@@ -33,6 +33,9 @@ const after = "\nEvery command also uses, if allowed: %s.\n\nA command works wit
 	"```\n" +
 	"hyperpod governance rbac researchers --services --apply\n" +
 	"```\n\n" +
+	"A service, such as `mcp` or `dashboard --web` for a team, works with the permissions of its kubeconfig. Give it an account of its\n" +
+	"own with the permissions in its row. For one that only reads, leave out `create`: the API server then does not check the job of\n" +
+	"`dry_run_job`, and the rest of the answer stays.\n\n" +
 	"An administrator can review another user or group. This needs permission to create\n" +
 	"`subjectaccessreviews.authorization.k8s.io`:\n\n" +
 	"```\n" +

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -57,8 +58,8 @@ var uses = map[string][]string{
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	for _, c := range permissions.Commands() {
-		if c.Name == "list-jobs --watch" {
-			continue // never ends; the watches are those of wait-job
+		if c.Name == "list-jobs --watch" || strings.HasPrefix(c.Name, "mcp") {
+			continue // the first never ends, and its watches are those of wait-job; see TestMCPRights
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
@@ -81,6 +82,67 @@ func TestPermissions(t *testing.T) {
 		})
 	}
 }
+
+// TestMCPRights: the tools of mcp ask for no more than its rows in the table grant.
+func TestMCPRights(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"mcp", "mcp --allow start,cancel,patch"} {
+		at := slices.IndexFunc(permissions.Commands(), func(c permissions.Command) bool { return c.Name == name })
+		if at < 0 {
+			t.Fatalf("no %s", name)
+		}
+		c := permissions.Commands()[at]
+		home := t.TempDir()
+		var rules []fault.Rule
+		if name == "mcp" { // it works for an account that only reads
+			rules = append(rules, fault.Rule{Method: http.MethodPost, Suffix: "/pytorchjobs", Status: http.StatusForbidden})
+		}
+		_, path, asks := observed(t, home, rules...)
+		s := connectMCP(t, home, []string{"KUBECONFIG=" + path}, append(strings.Fields(name)[1:], "-n", "hyperpod-ns-researchers")...)
+		for tool, err := range s.Tools(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains([]string{"get_clusters", "describe_cluster", "list_cluster_nodes", "list_cluster_events"}, tool.Name) {
+				continue
+			}
+			arguments := map[string]any{}
+			input := tool.InputSchema.(map[string]any)
+			for _, required := range []string{"name", "priority", "team", "governance", "template"} {
+				if of, _ := input["required"].([]any); slices.Contains(of, any(required)) {
+					arguments[required] = map[string]string{"name": "vit-huge", "priority": "training", "team": "researchers", "governance": "version: hyperpod.policy/v1\n", "template": "kind: x\n"}[required]
+				}
+			}
+			switch tool.Name {
+			case "get_template":
+				arguments["name"] = "pytorch"
+			case "dry_run_job", "start_job":
+				arguments = map[string]any{"name": "x", "template": "smpv2-llama2", "node_count": 1}
+			case "cancel_job":
+				arguments["name"] = "dino-giant"
+			case "wait_job":
+				arguments["timeout_seconds"] = 1
+			}
+			r := callTool(t, s, tool.Name, arguments)
+			if m := tokenOf.FindStringSubmatch(texts(r)); m != nil {
+				arguments["token"] = m[1]
+				r = callTool(t, s, tool.Name, arguments)
+			}
+			if r.IsError {
+				t.Errorf("%s: %s", tool.Name, texts(r))
+			}
+		}
+		granted := permissions.Merge(c.Needs, c.Optional)
+		for _, r := range asks() {
+			if !slices.ContainsFunc(granted, func(g permissions.Permission) bool { return covers(g, r) }) {
+				t.Errorf("hyperpod %s asks for %s", name, r)
+			}
+		}
+	}
+}
+
+// tokenOf finds the token of a preview.
+var tokenOf = regexp.MustCompile(`and token ([A-Z2-7]+)\.`)
 
 // TestRecorderRights: record asks for no more than the ClusterRole of its manifest grants.
 func TestRecorderRights(t *testing.T) {
@@ -107,34 +169,50 @@ func covers(g permissions.Permission, r request) bool {
 	return g.Group == r.group && g.Resource == r.resource && slices.Contains(g.Verbs, r.verb) && (g.Cluster || r.namespace != "")
 }
 
-// requestsOf runs a command line on a cluster over HTTP.
-func requestsOf(t *testing.T, line string) []request {
+// observed serves a cluster over HTTP. It returns its address, a kubeconfig, and what was asked since.
+func observed(t *testing.T, home string, rules ...fault.Rule) (address, kubeconfigPath string, asks func() []request) {
 	t.Helper()
-	home := t.TempDir()
 	box, err := sandbox.Create(context.Background(), filepath.Join(home, "box"+sandbox.Extension), "enterprise", sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := fault.New(box)
+	proxy := fault.New(box, rules...)
 	server := httptest.NewUnstartedServer(proxy)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()
-	defer server.Close()
+	t.Cleanup(server.Close)
 	path := filepath.Join(home, "kubeconfig")
 	if err := os.WriteFile(path, fmt.Appendf(nil, kubeconfig, server.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	before := len(proxy.Requests())
+	return server.URL, path, func() (out []request) {
+		for _, r := range proxy.Requests()[before:] {
+			method, path, _ := strings.Cut(r, " ")
+			if q, ok := asked(method, path); ok && !slices.Contains(out, q) {
+				out = append(out, q)
+			}
+		}
+		return out
+	}
+}
+
+// requestsOf runs a command line on a cluster over HTTP.
+func requestsOf(t *testing.T, line string) []request {
+	t.Helper()
+	home := t.TempDir()
+	server, path, asks := observed(t, home)
 	if strings.Contains(line, "--upload-pvc") {
-		createClaim(t, server.URL)
+		createClaim(t, server)
 	}
 	line, devices := strings.CutSuffix(line, withDevices)
 	if devices {
-		mapDevices(t, server.URL)
+		mapDevices(t, server)
 	}
 	if strings.Contains(line, "--prometheus SERVER") {
 		line = strings.ReplaceAll(line, "SERVER", busyAccelerators(t))
 	}
-	before := len(proxy.Requests())
+	before := asks()
 	line, mayFail := strings.CutPrefix(line, "* ")
 	line, endless := strings.CutPrefix(line, "& ")
 	line, waits := strings.CutPrefix(line, "^ ")
@@ -167,14 +245,7 @@ func requestsOf(t *testing.T, line string) []request {
 	if out, err := run(append(strings.Fields(line), "-n", "hyperpod-ns-researchers")...); err != nil && !mayFail {
 		t.Fatalf("hyperpod %s: %v\n%s", line, err, out)
 	}
-	var requests []request
-	for _, r := range proxy.Requests()[before:] {
-		method, path, _ := strings.Cut(r, " ")
-		if q, ok := asked(method, path); ok && !slices.Contains(requests, q) {
-			requests = append(requests, q)
-		}
-	}
-	return requests
+	return slices.DeleteFunc(asks(), func(r request) bool { return slices.Contains(before, r) })
 }
 
 // busyAccelerators is a Prometheus that knows a pod of the team, so that commands look for its job.
