@@ -92,9 +92,13 @@ func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
 	help := &firstError{to: f.IO.Out} // cobra prints it and does not look back
 	root.SetOut(help)                 // in place of what NewRoot set
 	root.SetArgs(joinBoolValues(args))
-	if slices.Contains(args, cobra.ShellCompRequestCmd) || slices.Contains(args, cobra.ShellCompNoDescRequestCmd) {
+	if words, ok := completing(args); ok {
 		if err := f.RegisterCompletions(root); err != nil {
 			panic(err) // a flag does not exist, or is completed twice: a programming error, seen by every completion
+		}
+		if err := typo(root, words); err != nil {
+			printTypo(help, root, f.Program, err)
+			return errs.OK
 		}
 	}
 	if wantsJSONErrors(args) {

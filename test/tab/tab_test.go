@@ -52,6 +52,9 @@ func TestTab(t *testing.T) {
 		{"hyperpod list-jobs -o custom-columns=CREA", "custom-columns=CREATIONTIME:.CreationTime"},
 		{"hyperpod simulate --set interns.borrow-l", "interns.borrow-limit="},
 		{"hyperpod report --team data-pl", "data-platform"},
+		{"hyperpod get-clusters --region us-gov-e", "us-gov-east-1"},
+		{"hyperpod simulate --add-team new=data-pl", "new=data-platform"},
+		{"hyperpod list-jobs --namspace \t", "unknown flag --namspace; did you mean --namespace"},
 		{"hyperpod list-jobs -n hyperpod-ns-ml-engineers -l kueue.x-k8s.io/queue", "kueue.x-k8s.io/queue-name=hyperpod-ns-ml-engineers-localqueue"},
 	} {
 		t.Run(c.typed, func(t *testing.T) {
