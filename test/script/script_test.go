@@ -23,9 +23,11 @@ func TestMain(m *testing.M) {
 	}
 	collector.Delay(startgc.Normal()) // start/quick looks at the start of this binary
 	hyperpod := func() {
-		documents, end := recordDocuments()
-		code := cli.Main(os.Args[1:], "v0.0.0-test", recordSuggestions, documents)
-		end()
+		documents, endDocuments := recordDocuments()
+		advice, endAdvice := recordAdvice()
+		code := cli.Main(os.Args[1:], "v0.0.0-test", recordSuggestions, documents, advice)
+		endDocuments()
+		endAdvice()
 		os.Exit(code)
 	}
 	testscript.Main(m, map[string]func(){
@@ -35,8 +37,8 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	record, documents := t.TempDir(), t.TempDir()
-	t.Cleanup(func() { checkSuggestions(t, record); checkDocuments(t, documents) })
+	record, documents, advice := t.TempDir(), t.TempDir(), t.TempDir()
+	t.Cleanup(func() { checkSuggestions(t, record); checkDocuments(t, documents); checkAdvice(t, advice) })
 	folders, err := filepath.Glob("*/*.txtar")
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no scripts found: %v", err)
@@ -55,6 +57,7 @@ func TestScripts(t *testing.T) {
 				Setup: func(env *testscript.Env) error {
 					env.Setenv(recordVariable, record)
 					env.Setenv(documentsVariable, documents)
+					env.Setenv(adviceVariable, advice)
 					return setup(env)
 				},
 				Cmds:                commands(),
