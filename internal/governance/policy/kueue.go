@@ -116,10 +116,11 @@ type mapper struct {
 	out     *Objects
 	assumed map[Assumption]bool
 	flavors map[string]bool
+	formed  map[string][]kueue.ResourceGroup // by what groups makes them of
 }
 
 func newMapper(m Mapping) *mapper {
-	return &mapper{Mapping: m, out: newObjects(), assumed: map[Assumption]bool{}, flavors: map[string]bool{}}
+	return &mapper{Mapping: m, out: newObjects(), assumed: map[Assumption]bool{}, flavors: map[string]bool{}, formed: map[string][]kueue.ResourceGroup{}}
 }
 
 func newObjects() *Objects { return &Objects{Unstated: map[string]string{}} }
@@ -220,7 +221,7 @@ func (t *mapper) spec(team *Team) (*kueue.ClusterQueueSpec, error) {
 		FairSharing:      &kueue.FairSharing{Weight: &weight},
 		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
 			corev1.LabelMetadataName: team.Namespace()}},
-		ResourceGroups: t.groups(team),
+		ResourceGroups: t.sharedGroups(team),
 	}
 	switch team.Shares() {
 	case DontLend:
@@ -246,6 +247,20 @@ func (t *mapper) spec(team *Team) (*kueue.ClusterQueueSpec, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// sharedGroups returns what groups returns. Teams with equal quota share it, so nothing may change it.
+func (t *mapper) sharedGroups(team *Team) []kueue.ResourceGroup {
+	key, err := json.Marshal([]any{team.Quota, team.AbsoluteBorrowLimits, team.Shares(), team.Percent()})
+	if err != nil {
+		return t.groups(team) // amounts that were decoded from JSON or YAML always have a JSON form
+	}
+	groups, known := t.formed[string(key)]
+	if !known {
+		groups = t.groups(team)
+		t.formed[string(key)] = groups
+	}
+	return groups
 }
 
 // groups returns the one resource group of a team: its flavors in the order of the document.

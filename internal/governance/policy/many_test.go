@@ -114,8 +114,11 @@ func TestManyOperationsAreSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if a, b := want.ClusterQueues[0].Spec.ResourceGroups, want.ClusterQueues[1].Spec.ResourceGroups; &a[0] != &b[0] {
+		t.Error("teams with equal quota do not share it")
+	}
 	var ops []Operation
-	if each := allocated(func() { ops = Differences(&Live{}, want, Prune{}) }) / teams; each > 8_000 {
+	if each := allocated(func() { ops = Differences(&Live{}, want, Prune{}) }) / teams; each > 2_000 {
 		t.Errorf("the operations of a team take %d bytes", each)
 	}
 	for i := range ops {

@@ -98,8 +98,8 @@ func overlay(under, over any) any {
 }
 
 // plainSpec returns a spec as JSON; specs that were decoded from JSON always have one.
-func plainSpec(s *kueue.ClusterQueueSpec) map[string]any {
-	plain, err := toPlain(s)
+func plainSpec(spec any) map[string]any {
+	plain, err := toPlain(spec)
 	if err != nil {
 		return map[string]any{}
 	}

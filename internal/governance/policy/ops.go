@@ -36,8 +36,8 @@ type Operation struct {
 	Lowers bool `json:",omitempty"`
 	// Object is the request to the service; of a Kueue object it is nil, see Body.
 	Object map[string]any `json:"-"`
-	// body makes what Body returns.
-	body func() map[string]any
+	// want is the object as the document describes it, which Body sends; of a deletion nil.
+	want client.Object
 	// Before is the object that is changed or deleted, as it was read; of a creation nil.
 	Before client.Object `json:"-"`
 	// After is the typed object after the change; for a deletion, the deleted object.
@@ -47,10 +47,30 @@ type Operation struct {
 // Body returns what server-side apply sends, nil for a deletion. It is made at each call: most plans are only shown, and a
 // plan can have many operations.
 func (o *Operation) Body() map[string]any {
-	if o.body == nil {
+	meta := map[string]any{"name": o.Name}
+	if o.Namespace != "" {
+		meta["namespace"] = o.Namespace
+	}
+	var r kinds.Resource
+	object := map[string]any{"metadata": meta}
+	switch want := o.want.(type) {
+	case *corev1.Namespace:
+		r, meta["labels"] = kinds.Namespace, anyMap(want.Labels)
+	case *kueue.WorkloadPriorityClass:
+		r, object["value"] = kinds.WorkloadPriorityClass, want.Value
+	case *kueue.ResourceFlavor:
+		r, object["spec"] = kinds.ResourceFlavor, plainSpec(&want.Spec)
+	case *kueue.Cohort:
+		r, object["spec"] = kinds.Cohort, plainSpec(&want.Spec)
+	case *kueue.ClusterQueue:
+		r, object["spec"] = kinds.ClusterQueue, plainSpec(&want.Spec)
+	case *kueue.LocalQueue:
+		r, object["spec"] = kinds.LocalQueue, map[string]any{"clusterQueue": string(want.Spec.ClusterQueue)}
+	default:
 		return nil
 	}
-	return o.body()
+	object["apiVersion"], object["kind"] = r.GroupVersion(), r.Kind
+	return object
 }
 
 // Prune names the objects to delete because the document does not have them.
@@ -64,16 +84,14 @@ type Prune struct {
 // quotas that rise, then those that fall, then what goes. Objects that only the cluster
 // has stay, but for the pruned ones.
 func Differences(live *Live, want *Objects, prune Prune) []Operation {
-	o := &operations{}
+	o := &operations{out: make([]Operation, 0, more(want.Namespaces, live.Namespaces)+more(want.ClusterQueues, live.ClusterQueues)+more(want.LocalQueues, live.LocalQueues))}
 	clusterQueues := byName(live.ClusterQueues)
 	namespaces := byName(live.Namespaces)
 	for _, n := range want.Namespaces {
 		old := namespaces[named(n)]
 		queue, unstated := want.Unstated[n.Name]
 		keep := unstated && clusterQueues[client.ObjectKey{Name: queue}] != nil
-		o.add(before(old), kinds.Namespace, labelFields(old, n, keep), false, labelled(old, n), func() map[string]any {
-			return map[string]any{"metadata": map[string]any{"labels": anyMap(n.Labels)}}
-		})
+		o.add(before(old), kinds.Namespace, labelFields(old, n, keep), false, labelled(old, n), n)
 	}
 	classes := byName(live.Classes)
 	for _, c := range want.Classes {
@@ -82,7 +100,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		if old != nil && old.Value != c.Value {
 			fields = []string{"value"}
 		}
-		o.add(before(old), kinds.WorkloadPriorityClass, fields, false, c, func() map[string]any { return map[string]any{"value": c.Value} })
+		o.add(before(old), kinds.WorkloadPriorityClass, fields, false, c, c)
 	}
 	flavors := byName(live.Flavors)
 	for _, f := range want.Flavors {
@@ -92,7 +110,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 			fields = fieldsOf(f.Spec, old.Spec)
 		}
 		after := applied(old, f, func(o *kueue.ResourceFlavor) *kueue.ResourceFlavorSpec { return &o.Spec })
-		o.spec(before(old), kinds.ResourceFlavor, fields, false, after, &f.Spec)
+		o.add(before(old), kinds.ResourceFlavor, fields, false, after, f)
 	}
 	cohorts := byName(live.Cohorts)
 	for _, c := range want.Cohorts {
@@ -102,7 +120,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 			fields = fieldsOf(canonicalCohort(&c.Spec), canonicalCohort(&old.Spec))
 		}
 		after := applied(old, c, func(o *kueue.Cohort) *kueue.CohortSpec { return &o.Spec })
-		o.spec(before(old), kinds.Cohort, fields, false, after, &c.Spec)
+		o.add(before(old), kinds.Cohort, fields, false, after, c)
 	}
 	for _, q := range want.ClusterQueues {
 		old := clusterQueues[named(q)]
@@ -113,7 +131,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 			lowers = lower(&old.Spec, &q.Spec)
 		}
 		after := applied(old, q, func(o *kueue.ClusterQueue) *kueue.ClusterQueueSpec { return &o.Spec })
-		o.spec(before(old), kinds.ClusterQueue, fields, lowers, after, &q.Spec)
+		o.add(before(old), kinds.ClusterQueue, fields, lowers, after, q)
 	}
 	localQueues := byName(live.LocalQueues)
 	for _, l := range want.LocalQueues {
@@ -122,14 +140,15 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		if old != nil && old.Spec.ClusterQueue != l.Spec.ClusterQueue {
 			fields = []string{"clusterQueue"}
 		}
-		o.add(before(old), kinds.LocalQueue, fields, false, l, func() map[string]any {
-			return map[string]any{"spec": map[string]any{"clusterQueue": string(l.Spec.ClusterQueue)}}
-		})
+		o.add(before(old), kinds.LocalQueue, fields, false, l, l)
 	}
 	o.prune(live, prune)
 	slices.SortStableFunc(o.out, func(a, b Operation) int { return cmp.Compare(turn(a), turn(b)) })
 	return o.out
 }
+
+// more returns how many more objects are wanted than there are: at least so many are created.
+func more[T any](want, have []T) int { return max(0, len(want)-len(have)) }
 
 // turn is when an operation is made.
 func turn(o Operation) int {
@@ -199,17 +218,7 @@ func over[T any](into *T, under, fields T) {
 	}
 }
 
-func (o *operations) spec(before client.Object, r kinds.Resource, fields []string, lowers bool, after client.Object, spec any) {
-	o.add(before, r, fields, lowers, after, func() map[string]any {
-		plain, err := toPlain(spec)
-		if err != nil {
-			plain = map[string]any{} // a typed spec always has a JSON form
-		}
-		return map[string]any{"spec": plain}
-	})
-}
-
-func (o *operations) add(before client.Object, r kinds.Resource, fields []string, lowers bool, after client.Object, body func() map[string]any) {
+func (o *operations) add(before client.Object, r kinds.Resource, fields []string, lowers bool, after, want client.Object) {
 	action := Create
 	if before != nil {
 		if len(fields) == 0 {
@@ -219,20 +228,7 @@ func (o *operations) add(before client.Object, r kinds.Resource, fields []string
 	}
 	namespace, name := after.GetNamespace(), after.GetName()
 	o.out = append(o.out, Operation{Action: action, Kind: r.Kind, Namespace: namespace, Name: name,
-		Fields: fields, Lowers: lowers, Before: before, After: after, body: func() map[string]any {
-			object := body()
-			meta, _ := object["metadata"].(map[string]any)
-			if meta == nil {
-				meta = map[string]any{}
-			}
-			meta["name"] = name
-			if namespace != "" {
-				meta["namespace"] = namespace
-			}
-			object["metadata"] = meta
-			object["apiVersion"], object["kind"] = r.GroupVersion(), r.Kind
-			return object
-		}})
+		Fields: fields, Lowers: lowers, Before: before, After: after, want: want})
 }
 
 // before returns what find found, nil where it found nothing.
