@@ -300,7 +300,7 @@ func (c *checker) selects(spec map[string]any) {
 }
 
 // ClaimVolumes returns the names of the volumes that an object gives its pods by templates of claims: those of a StatefulSet,
-// a LeaderWorkerSet and a JobSet.
+// a JobSet or a LeaderWorkerSet, also inside of an AppWrapper.
 func ClaimVolumes(object map[string]any) (names []string) {
 	spec := faults.Inner(object, "spec")
 	add := func(_ int, m map[string]any) {
@@ -311,5 +311,6 @@ func ClaimVolumes(object map[string]any) (names []string) {
 	faults.Each(spec["volumeClaimTemplates"], add)
 	faults.Each(spec["volumeClaimPolicies"], func(_ int, m map[string]any) { faults.Each(m["templates"], add) })
 	faults.Each(faults.Inner(spec, "leaderWorkerTemplate")["volumeClaimTemplates"], add)
+	faults.Each(spec["components"], func(_ int, m map[string]any) { names = append(names, ClaimVolumes(faults.Inner(m, "template"))...) })
 	return names
 }

@@ -103,11 +103,17 @@ func TestFaultsThatCannotBeKnown(t *testing.T) {
 			t.Error(got)
 		}
 	}
+	claim := func(name string) []any {
+		return []any{map[string]any{"metadata": map[string]any{"name": name}}}
+	}
+	inner := map[string]any{"spec": map[string]any{"volumeClaimTemplates": claim("d")}}
 	claims := ClaimVolumes(map[string]any{"spec": map[string]any{
-		"volumeClaimTemplates": []any{map[string]any{"metadata": map[string]any{"name": "a"}}},
-		"volumeClaimPolicies":  []any{map[string]any{"templates": []any{map[string]any{"metadata": map[string]any{"name": "b"}}}}},
-		"leaderWorkerTemplate": map[string]any{"volumeClaimTemplates": []any{map[string]any{"metadata": map[string]any{"name": "c"}}}}}})
-	if strings.Join(claims, " ") != "a b c" {
+		"volumeClaimTemplates": claim("a"),
+		"volumeClaimPolicies":  []any{map[string]any{"templates": claim("b")}},
+		"leaderWorkerTemplate": map[string]any{"volumeClaimTemplates": claim("c")},
+		"components":           []any{map[string]any{"template": inner}},
+	}})
+	if strings.Join(claims, " ") != "a b c d" {
 		t.Error(claims)
 	}
 }
