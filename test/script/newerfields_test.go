@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds/gotype"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 )
 
@@ -33,9 +35,9 @@ func (s *newerServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		group, version, _ := strings.Cut(path, "/")
-		kinds := map[string]string{"batch": "Job", "kubeflow.org": "PyTorchJob", "jobset.x-k8s.io": "JobSet"}
+		names := map[string]string{"batch": "Job", "kubeflow.org": "PyTorchJob", "jobset.x-k8s.io": "JobSet"}
 		_, _ = fmt.Fprintf(w, `{"components": {"schemas": {"k": {"properties": {"spec": {"properties": {"futureField": {}, "successPolicies": {}}}},
-			"x-kubernetes-group-version-kind": [{"group": %q, "version": %q, "kind": %q}]}}}}`, group, version, kinds[group])
+			"x-kubernetes-group-version-kind": [{"group": %q, "version": %q, "kind": %q}]}}}}`, group, version, names[group])
 		return
 	}
 	if r.Method == http.MethodPost {
@@ -189,23 +191,76 @@ func TestNewerFields(t *testing.T) {
 	}
 }
 
-// The tools of `hyperpod mcp` have the argument.
-func TestNewerFieldsInMCP(t *testing.T) {
+// newerSpecs are specs of all job kinds. $C is the spec of a pod, $B one that ends.
+var newerSpecs = map[string]string{
+	"PyTorchJob":         "{pytorchReplicaSpecs: {Worker: {replicas: 1, template: {spec: $C}}}}",
+	"TFJob":              "{tfReplicaSpecs: {Worker: {replicas: 1, template: {spec: $C}}}}",
+	"XGBoostJob":         "{xgbReplicaSpecs: {Master: {replicas: 1, template: {spec: $C}}}}",
+	"JAXJob":             "{jaxReplicaSpecs: {Worker: {replicas: 1, template: {spec: $C}}}}",
+	"PaddleJob":          "{paddleReplicaSpecs: {Worker: {replicas: 1, template: {spec: $C}}}}",
+	"MPIJob":             "{mpiReplicaSpecs: {Launcher: {replicas: 1, template: {spec: $C}}, Worker: {replicas: 1, template: {spec: $C}}}}",
+	"HyperPodPyTorchJob": "{replicaSpecs: [{name: pods, replicas: 1, template: {spec: $C}}]}",
+	"Job":                "{template: {spec: $B}}",
+	"JobSet":             "{replicatedJobs: [{name: r, template: {spec: {template: {spec: $B}}}}]}",
+	"RayJob":             "{entrypoint: e, shutdownAfterJobFinishes: true, rayClusterSpec: {headGroupSpec: {rayStartParams: {}, template: {spec: $C}}}}",
+	"RayCluster":         "{headGroupSpec: {rayStartParams: {}, template: {spec: $C}}}",
+	"RayService":         "{serveConfigV2: x, rayClusterConfig: {headGroupSpec: {rayStartParams: {}, template: {spec: $C}}}}",
+	"TrainJob":           "{runtimeRef: {name: torch-distributed}, trainer: {numNodes: 1, resourcesPerNode: {limits: {nvidia.com/gpu: 1}}}}",
+	"AppWrapper":         "{components: [{template: {apiVersion: batch/v1, kind: Job, metadata: {name: in}, spec: {template: {spec: $B}}}}]}",
+	"Deployment":         "{selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: $C}}",
+	"StatefulSet":        "{serviceName: a, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: $C}}",
+	"LeaderWorkerSet":    "{replicas: 1, leaderWorkerTemplate: {size: 1, workerTemplate: {spec: $C}}}",
+	"Notebook":           "{template: {spec: $C}}",
+	"SparkApplication":   "{type: Python, image: \"i:1\", sparkVersion: 4.0.0, mainApplicationFile: f, driver: {cores: 1}, executor: {instances: 1}}",
+	"Workspace":          "{displayName: d, image: i, resources: {limits: {nvidia.com/gpu: 1}}}",
+	"InferenceEndpointConfig": "{modelName: m, modelSourceConfig: {modelSourceType: s3}, worker: {image: i, modelInvocationPort: {containerPort: 80}, " +
+		"modelVolumeMount: {name: v}, resources: {limits: {nvidia.com/gpu: 1}}}, replicas: 1}",
+	"JumpStartModel": "{model: {modelId: m}, server: {instanceType: ml.g5.xlarge}}",
+	"Pod":            "$B",
+}
+
+// An unknown field of any kind is sent as it is, also by the tools of `hyperpod mcp`.
+func TestNewerFieldsOfKinds(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	s, _, env := newer(t, home)
+	s, url, env := newer(t, home)
 	s.closed.Store(true)
 	c := connectMCP(t, home, env)
-	for path, text := range newerJobs {
+	for _, k := range kinds.Jobs() {
+		spec := newerSpecs[k.Kind]
+		if spec == "" {
+			if gotype.Of(k) != nil {
+				t.Errorf("%s is not tested", k.Kind)
+			}
+			continue
+		}
+		pod := `containers: [{name: c, image: "i:1", resources: {limits: {nvidia.com/gpu: 1}}}]`
+		if container := k.Launch().Container; container != "" {
+			pod = strings.Replace(pod, "name: c", "name: "+container, 1)
+		}
+		spec = strings.NewReplacer("$C", "{"+pod+"}", "$B", "{restartPolicy: Never, "+pod+"}").Replace(spec)
+		text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: newer}\nspec: {futureField: {a: 1, b: null}, %s\n", k.GroupVersion(), k.Kind, spec[1:])
 		for _, allow := range []bool{false, true} {
-			r := callTool(t, c, "dry_run_job", map[string]any{"manifest": text, "namespace": newerNamespace, "allow_unknown": allow})
-			if got := texts(r); strings.Contains(got, `"Verdict":"Admitted"`) != allow || !strings.Contains(got, "futureField") {
-				t.Errorf("%s, allow %v: %s", path, allow, got)
+			got := texts(callTool(t, c, "dry_run_job", map[string]any{"manifest": text, "namespace": newerNamespace, "allow_unknown": allow}))
+			if strings.Contains(got, `"Verdict":`) != allow || strings.Contains(got, "Refused") || strings.Contains(got, `no field \"futureField\" in spec`) == allow {
+				t.Errorf("%s, allow_unknown %v: %s", k.Kind, allow, got)
 			}
-			r = callTool(t, c, "validate_template", map[string]any{"template": text, "allow_unknown": allow})
-			if got := texts(r); strings.Contains(got, `"Valid":true`) != allow || !strings.Contains(got, "futureField") {
-				t.Errorf("%s, allow %v: %s", path, allow, got)
+			got = texts(callTool(t, c, "validate_template", map[string]any{"template": text, "allow_unknown": allow}))
+			if strings.Contains(got, `"Valid":true`) != allow || !strings.Contains(got, "futureField") {
+				t.Errorf("%s, allow_unknown %v: %s", k.Kind, allow, got)
 			}
+		}
+		file := filepath.Join(home, "job.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := runWith(t, home, env, "start-job", "-f", file, "-n", newerNamespace, "--allow-unknown", "--yes"); err != nil {
+			t.Errorf("%s: %v\n%s", k.Kind, err, out)
+			continue
+		}
+		object := stored(t, url+k.Path(newerNamespace, "newer"))
+		if got := fmt.Sprint(object["spec"].(map[string]any)["futureField"]); got != "map[a:1 b:<nil>]" {
+			t.Errorf("%s: stored %s", k.Kind, got)
 		}
 	}
 }
