@@ -19,6 +19,22 @@ type Hold struct {
 	Borrowed int64
 }
 
+// AllHoldings returns what several workloads of a job hold together (Holdings).
+func AllHoldings(of []*state.Workload, queue *state.ClusterQueue, others []state.Workload) (out []Hold) {
+	for _, w := range of {
+		for _, h := range Holdings(w, queue, others) {
+			at := slices.IndexFunc(out, func(o Hold) bool { return o.Flavor == h.Flavor && o.Resource == h.Resource })
+			if at < 0 {
+				out = append(out, h)
+				continue
+			}
+			out[at].Amount += h.Amount
+			out[at].Borrowed += h.Borrowed
+		}
+	}
+	return out
+}
+
 // Holdings returns what an admitted workload holds, by flavor and resource. others
 // are the workloads of its ClusterQueue. Without the queue nothing counts as
 // borrowed.

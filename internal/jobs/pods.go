@@ -86,7 +86,7 @@ func count(s *Status, j state.Job, pods []state.Pod) {
 	for _, r := range j.Roles {
 		s.Roles = append(s.Roles, RoleStatus{Name: r.Name, Wanted: int(r.Replicas)})
 	}
-	if pods == nil {
+	if pods == nil || len(pods) == 0 && s.State == Running { // not known, in a worker cluster, or not in a snapshot
 		countReported(s, j)
 		return
 	}
@@ -207,9 +207,7 @@ func ofPods(j state.Job, workloads []state.Workload) *state.Workload {
 	var found *state.Workload
 	for i := range workloads {
 		w := &workloads[i]
-		if w.Namespace != j.Namespace || !slices.ContainsFunc(w.Owners, func(o state.Owner) bool {
-			return o.Kind == kinds.Pod.Kind && madeFor(o.Name, j.Name)
-		}) {
+		if !ofPod(j, w) {
 			continue
 		}
 		_, admitted := holds(w.Conditions, "Admitted")
@@ -224,10 +222,24 @@ func ofPods(j state.Job, workloads []state.Workload) *state.Workload {
 	return found
 }
 
-// madeFor reports whether a Deployment's pod has a name that its ReplicaSets give.
-func madeFor(pod, deployment string) bool {
-	rest, ok := strings.CutPrefix(pod, deployment+"-")
-	return ok && strings.Count(rest, "-") == 1
+// WorkloadsOf returns the workloads of a job: w, its only one, or those of all its pods or groups.
+func WorkloadsOf(j state.Job, w *state.Workload, all []state.Workload) (out []*state.Workload) {
+	if w == nil || !j.Kind.Apart() {
+		return slices.DeleteFunc([]*state.Workload{w}, func(w *state.Workload) bool { return w == nil })
+	}
+	for i := range all {
+		if v := &all[i]; j.Kind.OnePod && ofPod(j, v) || !j.Kind.OnePod && v.OwnerUID == j.UID {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// ofPod reports whether a workload is that of a pod of the job.
+func ofPod(j state.Job, w *state.Workload) bool {
+	return w.Namespace == j.Namespace && slices.ContainsFunc(w.Owners, func(o state.Owner) bool {
+		return o.Kind == kinds.Pod.Kind && j.Kind.Names(j.Name, o.Name)
+	})
 }
 
 func better(w, old *state.Workload) bool {

@@ -124,6 +124,7 @@ const (
 	NoWorkload        = "NoWorkload"                 // Kueue has not created its Workload
 	DeactivatedReason = "Deactivated"                // its Workload is not active
 	UnsatisfiedChecks = "UnsatisfiedAdmissionChecks" // quota is reserved, admission checks are not ready
+	NoPods            = "NoPods"                     // it may run, and nothing has created a pod of it
 )
 
 // RoleStatus counts the pods of one role.
@@ -172,6 +173,9 @@ func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
 	}
 	if s, ok = held(j, w); !ok {
 		s = refine(active(j, w), j, pods)
+		if podless(s, j, w, pods) {
+			s.Reason = NoPods
+		}
 	}
 	if j.DeletionTimestamp != nil {
 		s.Reason, s.Message = Deleting, ""
@@ -198,7 +202,7 @@ func held(j state.Job, w *state.Workload) (Status, bool) {
 		}
 		return Status{State: Pending, Reason: NoWorkload}, true
 	}
-	if apart := j.Kind.OnePod || len(j.Kind.GroupsAt) > 0; apart && runs(j) {
+	if j.Kind.Apart() && runs(j) {
 		return Status{}, false // some of its Workloads may wait
 	}
 	if !w.Active {

@@ -204,7 +204,7 @@ func TestStatusWithPods(t *testing.T) {
 		pods         []string
 		want         string
 	}{
-		{"none yet", created, []string{}, "Starting - 0/2 failed 0 restarts 0"},
+		{"none yet", created, []string{}, "Starting NoPods 0/2 failed 0 restarts 0"},
 		{"all run", running, []string{"a Running ready", "b Running ready restarts=2"}, "Running R 2/2 failed 0 restarts 2"},
 		{"the operator is ahead", running, []string{"a Pending waiting=ContainerCreating", "b Pending"}, "Starting R 0/2 failed 0 restarts 0"},
 		{"the operator is behind", created, []string{"a Running ready", "b Running"}, "Running - 1/2 failed 0 restarts 0"},

@@ -1,6 +1,9 @@
 package kinds
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Units returns how many Workloads Kueue makes of an object, and the object with the pods of one of
 // them: a LeaderWorkerSet has one for each group, a Deployment one for each pod. The objects of
@@ -34,6 +37,25 @@ func (j Job) unitsAt(object map[string]any) []string {
 		return slices.Concat(j.Roles[0].Path, j.Roles[0].Replicas)
 	}
 	return nil
+}
+
+// Apart reports that an object of the kind may have several Workloads.
+func (j Job) Apart() bool { return j.OnePod || len(j.GroupsAt) > 0 }
+
+// Names reports whether a pod has a name that the pods of an object of the kind get: that of a StatefulSet's pod, or the
+// object's, with what a ReplicaSet and its pods add.
+func (j Job) Names(object, pod string) bool {
+	if j.Made == nil {
+		return false
+	}
+	const uid = "00000000"
+	name, _ := j.Made(Planned{Name: object, UID: uid})
+	prefix, generated := strings.CutSuffix(name, uid+"-")
+	if !generated {
+		return pod == name
+	}
+	rest, ok := strings.CutPrefix(pod, prefix)
+	return ok && strings.Count(rest, "-") == 1
 }
 
 // SetUnits sets the number of Workloads of an object that has several.

@@ -21,8 +21,10 @@ type Workload struct {
 	Admission    *Admission // nil until quota is reserved
 	Requeue      *RequeueState
 	Checks       []CheckState
-	Evictions    []Eviction
-	PodSets      []PodSet
+	// Cluster is the worker cluster of MultiKueue that has the job's pods; "" for pods here.
+	Cluster   string
+	Evictions []Eviction
+	PodSets   []PodSet
 	// Reclaimable is how many pods of each pod set have given their quota back.
 	Reclaimable map[string]int64
 	// OwnerUID is the UID of the job: Kueue's job-uid label, else the controller.

@@ -51,6 +51,7 @@ type wireWorkloadStatus struct {
 		Count whole  `json:"count"`
 	} `json:"reclaimablePods"`
 	AdmissionChecks []CheckState `json:"admissionChecks"`
+	ClusterName     string       `json:"clusterName"`
 	SchedulingStats struct {
 		Evictions []struct {
 			Reason          string `json:"reason"`
@@ -100,7 +101,7 @@ func (w *wireWorkload) workload() Workload {
 	out := Workload{
 		Meta: w.Metadata.meta(), Active: s.Active == nil || *s.Active, QueueName: s.QueueName,
 		Priority: s.Priority, PriorityClass: s.PriorityClassRef.Name, PriorityClassKind: s.PriorityClassRef.Kind,
-		MaxExecution: int64(s.MaximumExecutionTimeSeconds), Conditions: conditions(st.Conditions), Checks: st.AdmissionChecks,
+		MaxExecution: int64(s.MaximumExecutionTimeSeconds), Conditions: conditions(st.Conditions), Checks: st.AdmissionChecks, Cluster: st.ClusterName,
 	}
 	if out.PriorityClass == "" && s.PriorityClassName != "" {
 		out.PriorityClass = s.PriorityClassName

@@ -188,6 +188,9 @@ func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Q
 			if failures[2] = admissioncheck.Optional(err); failures[2] != nil {
 				return
 			}
+			if err == nil && q.Pods == nil {
+				q.Pods = []state.Pod{}
+			}
 			q.Pods = append(q.Pods, pods...)
 		}
 	})
@@ -203,5 +206,6 @@ func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Q
 		}
 	}
 	q.Workload = jobs.Match([]state.Job{q.Job}, workloads)[0]
+	q.Workloads = jobs.WorkloadsOf(q.Job, q.Workload, workloads)
 	return q, in, nil
 }

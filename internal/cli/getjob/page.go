@@ -99,7 +99,13 @@ func (r report) answer(w *writer, s jobs.Status, health jobs.Resilience) {
 	if place, of := r.order.Position(r.workload, r.workloads); of > 1 {
 		text += fmt.Sprintf(", %d of %d in its queue", place, of)
 	}
-	if why := jobtext.Why(s); why != "" && s.State != jobs.Running && s.State != jobs.Succeeded {
+	why := jobtext.Why(s)
+	if jobs.Unattended(r.job, s, w.now) {
+		why = jobtext.Unattended(r.job.Kind.Operator)
+	}
+	if missing := jobs.MissingCluster(r.job, r.pods, r.events); missing != "" {
+		text += ": " + jobtext.MissingCluster(missing)
+	} else if why != "" && s.State != jobs.Running && s.State != jobs.Succeeded {
 		text += ": " + why
 	}
 	if losing := jobtext.AwaitingRepair(health); losing != "" && !s.State.Finished() {
@@ -186,7 +192,7 @@ func (r report) group() string {
 
 // accelerators returns the devices that the job holds or requests. What a pod group holds belongs to all its pods.
 func (r report) accelerators() string {
-	if held := jobs.Holdings(r.workload, r.queue, r.workloads); len(held) > 0 && r.job.Group() == "" {
+	if held := jobs.AllHoldings(jobs.WorkloadsOf(r.job, r.workload, r.workloads), r.queue, r.workloads); len(held) > 0 && r.job.Group() == "" {
 		return cmp.Or(jobtext.Holdings(held, r.queue != nil), "none")
 	}
 	total := map[string]int64{}

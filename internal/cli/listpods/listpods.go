@@ -117,11 +117,14 @@ func Run(ctx context.Context, o *Options) error {
 // get-log and exec use.
 func Pods(ctx context.Context, c *kube.Client, j state.Job) ([]state.Pod, error) {
 	placed, err := logs.Pods(ctx, c, j)
-	var out []state.Pod
+	if err != nil {
+		return nil, err
+	}
+	out := make([]state.Pod, 0, len(placed)) // nil is for pods that are not known
 	for _, p := range placed {
 		out = append(out, p.Pod)
 	}
-	return out, err
+	return out, nil
 }
 
 func at(rows []Row, name string) int {

@@ -53,6 +53,8 @@ const (
 	ChecksPending      Cause = "ChecksPending"      // it has quota and waits for admission checks
 	LosingNodes        Cause = "LosingNodes"        // it runs on nodes that HyperPod has marked
 	Starting           Cause = "Starting"           // it is admitted
+	Unattended         Cause = "Unattended"         // it may run, and no operator has created its pods (jobs.Unattended)
+	MissingCluster     Cause = "MissingCluster"     // Explanation.Cluster does not exist
 	PodProblem         Cause = "PodProblem"         // Explanation.Problem
 	Deactivated        Cause = "Deactivated"        // its workload is inactive
 	WithoutKueue       Cause = "WithoutKueue"       // the cluster has no Kueue
@@ -111,6 +113,10 @@ type Explanation struct {
 	Health jobs.Resilience `json:"-"`
 	// Problem is the role whose first problem decides, for PodProblem.
 	Problem *Role `json:"-"`
+	// Operator is what creates the pods, for Unattended.
+	Operator string `json:"-"`
+	// Cluster is the RayCluster that the job is to run on, for MissingCluster.
+	Cluster string `json:"-"`
 	// RetryAt is when an evicted job is tried again, for BackingOff.
 	RetryAt time.Time `json:"-"`
 	// Unsuspendable reports that the user can resume the job, for Deactivated and
@@ -207,9 +213,11 @@ type Question struct {
 	// Object is the job as the API has it.
 	Object   map[string]any
 	Workload *state.Workload // nil when there is none
-	Pods     []state.Pod     // nil when they could not be read
-	Events   []state.Event
-	Queues   func(context.Context) []*kueue.LocalQueue
+	// Workloads are all workloads of the job: a Deployment has one for each pod.
+	Workloads []*state.Workload
+	Pods      []state.Pod // nil when they could not be read
+	Events    []state.Event
+	Queues    func(context.Context) []*kueue.LocalQueue
 	// Make, May, AllHolders, Deadlines, Assume and Workers are as in check.Request.
 	Make       func(remedy.Change) (object map[string]any, made remedy.Made, err error)
 	May        func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
@@ -241,6 +249,10 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 	var wl *kueue.Workload
 	if c != nil {
 		wl = c.In.WorkloadOf(q.Job.Namespace, q.Job.UID)
+		if wl == nil && q.Workload != nil { // that of a pod
+			wl = c.In.Workload(q.Job.Namespace, q.Workload.Name)
+		}
+		e.holds(c, q, wl)
 	}
 	if w := q.Workload; w != nil {
 		e.Job.Priority = w.Priority
@@ -256,14 +268,6 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 			}
 		}
 	}
-	if wl != nil {
-		for k, n := range inputs.Holds(wl) {
-			if n != 0 && inputs.Reserves(wl) {
-				e.Holds = append(e.Holds, Held{k.Flavor, k.Resource, quota.BaseOf(k.Resource, n)})
-			}
-		}
-		slices.SortFunc(e.Holds, func(a, b Held) int { return kinds.ResourceRank(a.Resource) - kinds.ResourceRank(b.Resource) })
-	}
 	if pending(s.State) && c != nil && (wl == nil || !inputs.Reserves(wl)) {
 		if err := e.judge(ctx, c, q, wl); err != nil {
 			return nil, err
@@ -277,6 +281,31 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 		return e, err
 	}
 	return e, nil
+}
+
+// holds sets the quota that the job holds, by one or all of its workloads.
+func (e *Explanation) holds(c *check.Checker, q Question, wl *kueue.Workload) {
+	all := []*kueue.Workload{wl}
+	if q.Job.Kind.Apart() {
+		all = nil
+		for _, w := range q.Workloads {
+			all = append(all, c.In.Workload(w.Namespace, w.Name))
+		}
+	}
+	held := quota.Usage{}
+	for _, w := range all {
+		if w != nil && inputs.Reserves(w) {
+			for k, n := range inputs.Holds(w) {
+				held.Add(k, n)
+			}
+		}
+	}
+	for k, n := range held {
+		if n != 0 {
+			e.Holds = append(e.Holds, Held{k.Flavor, k.Resource, quota.BaseOf(k.Resource, n)})
+		}
+	}
+	slices.SortFunc(e.Holds, func(a, b Held) int { return kinds.ResourceRank(a.Resource) - kinds.ResourceRank(b.Resource) })
 }
 
 // askWorkers asks the worker clusters about a job that has its quota here, if it waits for the admission check of MultiKueue.

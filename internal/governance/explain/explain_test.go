@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -136,6 +137,9 @@ func TestCases(t *testing.T) {
 			pods: []state.Pod{unschedulable}, reason: "Unschedulable", says: "2 Insufficient nvidia.com/gpu"},
 		{name: "pods-not-ready", running: true, workload: with(wait(4), reserved+`"conditions":[`+cond("QuotaReserved", "True", "QuotaReserved", "")+","+cond("Admitted", "True", "Admitted", "")+","+cond("PodsReady", "False", "WaitForStart", "Not all pods are ready")+`]`),
 			pods: []state.Pod{container("ContainerCreating", "")}, reason: "WaitingForPodsReady", says: "waitForPodsReady"},
+		{name: "no-pods", running: true, workload: with(wait(4), reserved+`"conditions":[`+cond("QuotaReserved", "True", "QuotaReserved", "")+","+cond("Admitted", "True", "Admitted", "")+`]`),
+			pods: []state.Pod{}, reason: jobs.NoPods, says: "no pods yet: is the Kubeflow training operator running?"},
+		{name: "no-pods-no-queue-label", labels: "-", running: true, pods: []state.Pod{}, reason: jobs.NoPods, says: "no pods yet: is the Kubeflow training operator running?"},
 		{name: "secret-missing", running: true, workload: with(wait(4), reserved+`"conditions":[`+cond("QuotaReserved", "True", "QuotaReserved", "")+","+cond("Admitted", "True", "Admitted", "")+`]`),
 			pods: []state.Pod{container("CreateContainerConfigError", `secret "hf-token" not found`)}, reason: "CreateContainerConfigError", says: "hyperpod cancel-job llama -n t"},
 		{name: "crashes", running: true, workload: with(wait(4), reserved+`"conditions":[`+cond("QuotaReserved", "True", "QuotaReserved", "")+","+cond("Admitted", "True", "Admitted", "")+`]`),

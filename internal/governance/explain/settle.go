@@ -20,6 +20,17 @@ import (
 // settle sets the cause and the reason, from the most to the least telling
 // circumstance.
 func (e *Explanation) settle(ctx context.Context, q Question, wl *kueue.Workload, s jobs.Status) {
+	e.cause(ctx, q, wl, s)
+	if name := jobs.MissingCluster(q.Job, q.Pods, q.Events); name != "" {
+		e.Cause, e.Reason, e.Cluster = MissingCluster, jobs.ClusterNotFound, name
+	}
+	if slices.Contains([]Cause{Starting, Unmanaged, WithoutKueue, WithoutWorkload}, e.Cause) && jobs.Unattended(q.Job, s, e.Time) {
+		e.Cause, e.Reason, e.Operator = Unattended, jobs.NoPods, q.Job.Kind.Operator
+	}
+}
+
+// cause sets what settle sets, whatever the operator does.
+func (e *Explanation) cause(ctx context.Context, q Question, wl *kueue.Workload, s jobs.Status) {
 	v := e.Verdict
 	set := func(cause Cause, reason, detail string) { e.Cause, e.Reason, e.Detail = cause, reason, detail }
 	switch {

@@ -83,6 +83,10 @@ func summary(e *explain.Explanation, render verdict.Render) string {
 		return losing(e)
 	case explain.Starting:
 		return "it is admitted and its pods are starting"
+	case explain.Unattended:
+		return jobtext.Unattended(e.Operator)
+	case explain.MissingCluster:
+		return jobtext.MissingCluster(e.Cluster)
 	case explain.PodProblem:
 		return problemText(e.Problem)
 	case explain.Deactivated:

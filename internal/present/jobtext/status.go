@@ -34,6 +34,8 @@ func Message(s jobs.Status) string {
 		return "Kueue has not created its Workload yet"
 	case jobs.DeactivatedReason:
 		return "its Workload is deactivated"
+	case jobs.NoPods:
+		return "it has no pods yet"
 	case jobs.UnsatisfiedChecks:
 		if len(s.Checks) == 0 {
 			return "quota is reserved; admission checks are not ready"
@@ -49,6 +51,12 @@ func Message(s jobs.Status) string {
 	}
 	return ""
 }
+
+// Unattended returns why a job has no pods (jobs.Unattended).
+func Unattended(operator string) string { return "no pods yet: is the " + operator + " running?" }
+
+// MissingCluster returns what is known of a job whose RayCluster does not exist (jobs.MissingCluster).
+func MissingCluster(name string) string { return "RayCluster " + name + " does not exist" }
 
 // Why returns why a job is in its state, "" if that is not known: what is short if the message of Kueue names
 // shortages, else the message with UIDs and paths left out, else the reason.
