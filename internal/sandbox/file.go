@@ -117,15 +117,9 @@ func (f file) decode(data []byte) (header, *store.Store, error) {
 		header
 		Objects map[string][]json.RawMessage `json:"objects"`
 	}
-	err := json.Unmarshal(data, &doc)
-	if err != nil && json.Unmarshal(data, &doc.header) != nil {
-		return doc.header, nil, f.damaged(describeJSON(data, err))
-	}
-	// A newer format may have another structure, so the decoding error comes last.
-	switch head := doc.header; {
-	case head.Kind != fileKind:
-		return head, nil, f.damaged(errors.New("not a sandbox file"))
-	case head.Format > fileFormat:
+	err := json.Unmarshal(data, &doc) // it goes on after values of another type
+	// A newer format may have another structure, so the decoding error comes later.
+	if head := doc.header; head.Kind == fileKind && head.Format > fileFormat {
 		return head, nil, errs.New("cannot open sandbox "+f.name(),
 			fmt.Sprintf("a newer hyperpod wrote the file (format %d; this version reads up to %d)", head.Format, fileFormat)).
 			WithFact("file", f.path).
@@ -133,6 +127,9 @@ func (f file) decode(data []byte) (header, *store.Store, error) {
 	}
 	if err != nil {
 		return doc.header, nil, f.damaged(describeJSON(data, err))
+	}
+	if doc.Kind != fileKind {
+		return doc.header, nil, f.damaged(errors.New("not a sandbox file"))
 	}
 	st := store.New()
 	if err := st.Load(doc.ResourceVersion, doc.Objects); err != nil {

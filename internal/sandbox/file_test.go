@@ -79,6 +79,7 @@ func TestDamagedFiles(t *testing.T) {
 		{"zeros", strings.Repeat("\x00", 5000), []string{"the file is damaged: line 1"}},
 		{"something else", `{"a":1}`, []string{"not a sandbox file"}},
 		{"list", `[]`, []string{"the file is damaged: unexpected structure"}},
+		{"newer, with another header", `{"kind":"hyperpod-sandbox","format":2,"offset":{"seconds":3},"created":7,"objects":{}}`, []string{"a newer hyperpod wrote the file (format 2; this version reads up to 1)"}},
 		{"newer", `{"kind":"hyperpod-sandbox","format":2,"objects":[]}`, []string{"a newer hyperpod wrote the file (format 2; this version reads up to 1)"}},
 		{"object without name", `{"kind":"hyperpod-sandbox","format":1,"objects":{"pods":[{}]}}`, []string{"pods: an object without name"}},
 		{"wrong shape", `{"kind":"hyperpod-sandbox","format":1,"objects":7}`, []string{"the file is damaged: unexpected structure"}},

@@ -59,6 +59,7 @@ func TestBadFiles(t *testing.T) {
 		"cut at the end":    {[]byte(text[:len(text)-3]), "cut short"},
 		"cut gzip":          {zipped.Bytes()[:zipped.Len()/2], "cut short"},
 		"newer":             {[]byte(strings.Replace(text, `"format": 1`, `"format": 7`, 1)), "newer hyperpod made it (snapshot format 7"},
+		"newer, other header": {[]byte(strings.NewReplacer(`"format": 1`, `"format": 7`, `"taken": "`, `"taken": 5, "x": "`).Replace(text)), "newer hyperpod made it (snapshot format 7"},
 		"newer, other form": {[]byte(`{"kind":"hyperpod-snapshot","format":2,"objects":[1]}`), "newer hyperpod"},
 		"damaged":           {[]byte(strings.Replace(text, `"namespaces": [`, `"namespaces" [`, 1)), "damaged at line"},
 		"a sandbox":         {[]byte(`{"kind":"hyperpod-sandbox","format":1,"objects":{}}`), "it is a sandbox"},
