@@ -180,7 +180,7 @@ func (d Document) Metrics() []metrics.Family {
 	since := map[string]float64{}
 	for _, p := range d.Pending {
 		if p.ClusterQueue != nil {
-			since[*p.ClusterQueue] = max(since[*p.ClusterQueue], d.Time.Sub(p.Since).Seconds())
+			since[*p.ClusterQueue] = max(since[*p.ClusterQueue], spread.Between(p.Since, d.Time).Seconds())
 		}
 	}
 	for _, t := range d.Teams {

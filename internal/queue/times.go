@@ -148,7 +148,7 @@ func (s *Summary) finish(c state.Condition) bool {
 func lasted(w *state.Workload, finished state.Condition) (wait, run time.Duration, ok bool) {
 	admitted, _ := state.Find(w.Conditions, quota.Admitted)
 	at := admitted.LastTransitionTime
-	if !admitted.True() || at.IsZero() || finished.LastTransitionTime.Before(at) {
+	if !admitted.True() || at.IsZero() || w.CreationTimestamp.IsZero() || finished.LastTransitionTime.Before(at) {
 		return 0, 0, false
 	}
 	queued := w.CreationTimestamp

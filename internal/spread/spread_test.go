@@ -18,3 +18,21 @@ func TestOf(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestOfLongDurations: the mean of durations whose sum has no representation.
+func TestOfLongDurations(t *testing.T) {
+	const most = time.Duration(1<<63 - 1)
+	if got := Of([]time.Duration{most, most, most}); got.Average != most {
+		t.Error(got.Average)
+	}
+}
+
+// TestBetween: an unknown or later beginning is no time ago.
+func TestBetween(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for from, want := range map[time.Time]time.Duration{{}: 0, now: 0, now.Add(time.Hour): 0, now.AddDate(7000, 0, 0): 0, now.Add(-time.Minute): time.Minute} {
+		if got := Between(from, now); got != want {
+			t.Errorf("%s: %s", from, got)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/spread"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -162,7 +163,7 @@ func (a *auditor) waiting(items []queue.Item) {
 			continue
 		}
 		name := it.Namespace + "/" + cmp.Or(it.Job, it.Workload)
-		seconds := a.s.Taken.Sub(it.Since).Seconds()
+		seconds := a.waited(it).Seconds()
 		if it.Reason.Code == queue.ExceedsMaxQuota || it.Reason.Code == queue.NoMatchingFlavor || it.Reason.Code == queue.Misconfigured {
 			f := never[team.ClusterQueue]
 			if f == nil {
@@ -184,11 +185,11 @@ func (a *auditor) waiting(items []queue.Item) {
 		w := waits[i]
 		w.amount, w.jobs, w.smallest = w.amount+n, w.jobs+1, min(w.smallest, n)
 		w.podSets = append(w.podSets, a.podSets[it.Key]...)
-		if it.Since.Before(w.oldest.Since) {
+		if a.waited(it) > a.waited(w.oldest) {
 			w.oldest = it
 		}
 	}
-	slices.SortStableFunc(waits, func(x, y *wait) int { return x.oldest.Since.Compare(y.oldest.Since) })
+	slices.SortStableFunc(waits, func(x, y *wait) int { return cmp.Compare(a.waited(y.oldest), a.waited(x.oldest)) })
 	for _, w := range waits {
 		a.starved(w)
 	}
@@ -196,6 +197,9 @@ func (a *auditor) waiting(items []queue.Item) {
 		a.found = append(a.found, *never[queue])
 	}
 }
+
+// waited returns how long a job has waited; 0 is unknown.
+func (a *auditor) waited(it queue.Item) time.Duration { return spread.Between(it.Since, a.s.Taken) }
 
 // lost finds the jobs whose queue does not exist.
 func (a *auditor) lost(items []queue.Item) {
@@ -217,7 +221,7 @@ func (a *auditor) lost(items []queue.Item) {
 		}
 		f := &a.found[i]
 		f.Jobs++
-		if seconds := a.s.Taken.Sub(it.Since).Seconds(); f.Job == "" || seconds > f.Seconds {
+		if seconds := a.waited(it).Seconds(); f.Job == "" || seconds > f.Seconds {
 			f.Job, f.Seconds = it.Namespace+"/"+cmp.Or(it.Job, it.Workload), seconds
 		}
 	}
@@ -252,7 +256,7 @@ const (
 
 func (a *auditor) starved(w *wait) {
 	f := Finding{Code: Starved, Team: w.team.Name, Resource: w.resource, Amount: quota.Number(w.resource, w.amount), Jobs: w.jobs,
-		Job: w.oldest.Namespace + "/" + cmp.Or(w.oldest.Job, w.oldest.Workload), Seconds: a.s.Taken.Sub(w.oldest.Since).Seconds()}
+		Job: w.oldest.Namespace + "/" + cmp.Or(w.oldest.Job, w.oldest.Workload), Seconds: a.waited(w.oldest).Seconds()}
 	type spare struct {
 		team *quota.Team
 		row  quota.FlavorRow

@@ -22,6 +22,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/spread"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -352,7 +353,7 @@ func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, w
 			}
 		}
 		e.Position.Waiting = max(e.Position.Waiting, e.Position.Position)
-		e.Position.WaitingSeconds = queue.Seconds(e.Time.Sub(e.Since))
+		e.Position.WaitingSeconds = queue.Seconds(spread.Between(e.Since, e.Time))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func message(f audit.Finding) string {
 	amount := words.Amount(f.Resource, f.Amount)
 	switch f.Code {
 	case audit.Starved:
-		text := fmt.Sprintf("team %s waits for %s (%s, %s for %s)", f.Team, amount, words.Count(f.Jobs, "job", "jobs"), f.Job, age(f.Seconds))
+		text := fmt.Sprintf("team %s waits for %s (%s, %s%s)", f.Team, amount, words.Count(f.Jobs, "job", "jobs"), f.Job, since(" for ", f.Seconds))
 		var held []string
 		for _, h := range f.Holders {
 			held = append(held, fmt.Sprintf("%s borrows %s", h.Team, words.Number(f.Resource, h.Amount)))
@@ -44,9 +44,9 @@ func message(f audit.Finding) string {
 		}
 		return fmt.Sprintf("%s %s of %s, and the limit is %s", who, amount, f.Flavor, words.Number(f.Resource, *f.Limit))
 	case audit.NeverRuns:
-		return fmt.Sprintf("%s of team %s can never run, for example %s, pending for %s", words.Count(f.Jobs, "job", "jobs"), f.Team, f.Job, age(f.Seconds))
+		return fmt.Sprintf("%s of team %s can never run, for example %s%s", words.Count(f.Jobs, "job", "jobs"), f.Team, f.Job, since(", pending for ", f.Seconds))
 	case audit.QueueMissing:
-		return fmt.Sprintf("%s in %s, which does not exist, for example %s, pending for %s", words.Count(f.Jobs, "job waits", "jobs wait"), f.Name, f.Job, age(f.Seconds))
+		return fmt.Sprintf("%s in %s, which does not exist, for example %s%s", words.Count(f.Jobs, "job waits", "jobs wait"), f.Name, f.Job, since(", pending for ", f.Seconds))
 	case audit.CannotReclaim:
 		return fmt.Sprintf("team %s has lent %s and cannot reclaim it: its reclaimWithinCohort is Never", f.Team, amount)
 	case audit.UnusedPriority:
@@ -104,7 +104,13 @@ func keeps(f audit.Finding) string {
 	return fmt.Sprintf("the jobs of %s need more than the idle quota", f.SettingOf)
 }
 
-func age(seconds float64) string { return words.Age(time.Duration(seconds) * time.Second) }
+// since words how long a job has waited, after a label; "" is unknown.
+func since(label string, seconds float64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return label + words.Age(time.Duration(seconds)*time.Second)
+}
 
 // Summary returns the first line: the answer.
 func Summary(found []audit.Finding) string {

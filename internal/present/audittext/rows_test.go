@@ -32,7 +32,7 @@ func TestBlocks(t *testing.T) {
 	for _, r := range blocks[0] {
 		lines = append(lines, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	want := `Starved: team b waits for 8 nvidia.com/gpu (1 job, ns/j for 0s)
+	want := `Starved: team b waits for 8 nvidia.com/gpu (1 job, ns/j)
 Idle: 16 nvidia.com/gpu idle in teams a, c (p5) while team b waits: the lendingLimit of each is reached
 Idle: 16 nvidia.com/gpu idle in team x (p5) while team b waits: the teams share no cohort (cohortName of b)`
 	if got := strings.Join(lines, "\n"); got != want {

@@ -45,7 +45,7 @@ func nodes(s *Snapshot) View {
 		case n.Unschedulable:
 			condition = "cordoned"
 		}
-		row := output.T(n.Name, cmp.Or(n.InstanceType(), "-"), cmp.Or(n.Labels[kinds.NodeHealthLabel], "-"), condition, number(devices), fault(n), words.Age(s.Time.Sub(n.CreationTimestamp)))
+		row := output.T(n.Name, cmp.Or(n.InstanceType(), "-"), cmp.Or(n.Labels[kinds.NodeHealthLabel], "-"), condition, number(devices), fault(n), words.Since(s.Time, n.CreationTimestamp))
 		if bad(n) < 2 {
 			troubled++
 			row[2].Style, row[3].Style, row[5].Style = output.Warn, output.Warn, output.Warn

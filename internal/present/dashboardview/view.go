@@ -366,7 +366,7 @@ func tasks(s *Snapshot, user string) View {
 		for _, n := range jobs.Devices(t.Job) {
 			devices += n
 		}
-		row := output.T(t.Job.Name, t.Job.Namespace, string(t.Status.State), number(devices), cmp.Or(owner, "-"), cmp.Or(t.Job.Priority(), "-"), words.Age(s.Time.Sub(t.Status.Since)), cmp.Or(waits[t.Job.UID].reason, why(t.Status)))
+		row := output.T(t.Job.Name, t.Job.Namespace, string(t.Status.State), number(devices), cmp.Or(owner, "-"), cmp.Or(t.Job.Priority(), "-"), words.Since(s.Time, t.Status.Since), cmp.Or(waits[t.Job.UID].reason, why(t.Status)))
 		if s.Starts != nil {
 			row = slices.Insert(row, 7, output.Cell{Text: cmp.Or(waits[t.Job.UID].start, "-")})
 		}

@@ -84,7 +84,7 @@ func holderRows(p *textpage.Page, v *check.Verdict, age func(time.Duration) stri
 			name = hiddenJobs(v, h.Team)
 		}
 		text := name + "  " + words.Amount(h.Holds[0].Resource, h.Holds[0].Amount)
-		if !h.Hidden { // of hidden jobs, nobody knows since when
+		if !h.Hidden && !h.Since.IsZero() { // of hidden jobs, nobody knows since when
 			text += "  for " + age(v.Time.Sub(h.Since))
 		}
 		if h.Owner != "" {
