@@ -27,7 +27,7 @@ func TestOfLongDurations(t *testing.T) {
 	}
 }
 
-// TestBetween: an unknown or later beginning is no time ago.
+// TestBetween: from an unknown or later beginning, no time has passed.
 func TestBetween(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for from, want := range map[time.Time]time.Duration{{}: 0, now: 0, now.Add(time.Hour): 0, now.AddDate(7000, 0, 0): 0, now.Add(-time.Minute): time.Minute} {
