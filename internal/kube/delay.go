@@ -75,6 +75,18 @@ func (d *delays) retry(wait time.Duration, status int) {
 	}
 }
 
+// retries reports a wait before something that failed is tried again.
+func (c *Client) retries(wait time.Duration, err error) {
+	if c.o.Delayed == nil || c.config == nil {
+		return
+	}
+	d := Delay{Stage: Retry, Retry: wait}
+	if se, ok := status(err); ok {
+		d.Status = se.Code
+	}
+	c.o.Delayed(d)
+}
+
 // trace returns a context that tells how far a request has come. wrote is set once the
 // server may have got all of it.
 func (d *delays) trace(ctx context.Context, wrote *atomic.Bool) context.Context {

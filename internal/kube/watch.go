@@ -97,7 +97,8 @@ const brief = time.Second
 
 func (w *follower[T]) run(ctx context.Context) error {
 	failures, refusals, away := 0, 0, false
-	hurried := 0 // brief watches with events in a row
+	hurried := 0  // brief watches with events in a row
+	said := false // that it tries again
 	for {
 		var err error
 		progress := false
@@ -128,7 +129,7 @@ func (w *follower[T]) run(ctx context.Context) error {
 			away = true
 		}
 		if progress {
-			failures, refusals, away = 0, 0, false
+			failures, refusals, away, said = 0, 0, false, false
 			if hurried++; w.c.o.Now().Sub(begun) >= brief {
 				hurried = 0
 			}
@@ -137,7 +138,12 @@ func (w *follower[T]) run(ctx context.Context) error {
 		failures++
 		// The first resume is immediate: servers end watches as a matter of course.
 		if failures > 1 {
-			if err := w.c.o.Sleep(ctx, backoff(failures-1)); err != nil {
+			wait := backoff(failures - 1)
+			if err != nil && wait >= longWait && !said {
+				w.c.retries(wait, err)
+				said = true
+			}
+			if err := w.c.o.Sleep(ctx, wait); err != nil {
 				return w.c.explain(ctx, w.call(), err)
 			}
 		}

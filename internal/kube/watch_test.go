@@ -123,8 +123,13 @@ func TestFollowEnds(t *testing.T) {
 			turns = append(turns, refuse(403, "Forbidden", "User \"u\" cannot watch resource"))
 		}
 		c, n := serve(t, inTurn(t, turns...))
+		var said []Delay
+		c.o.Delayed = func(d Delay) { said = append(said, d) }
 		_, err := follow(c, 99)
 		mustSay(t, err, errs.Denied, `cannot watch configmaps in namespace ns`, "permission to watch")
+		if want := []Delay{{Stage: Retry, Retry: time.Second, Status: 403}}; !slices.Equal(said, want) {
+			t.Errorf("said %v, want %v", said, want)
+		}
 		if n.String() != "[250ms 250ms 500ms 1s 2s 4s 8s]" {
 			t.Errorf("waits %s", n)
 		}
