@@ -30,6 +30,7 @@ type fake struct {
 	version int
 	job     map[string]any // nil: deleted
 	pods    map[string]map[string]any
+	owners  map[string]string // by the UID of the pod: the UID of its job
 	events  []event
 	logs    map[string]*fakeLog // by uid/run
 	// refuse answers log requests with this code and message instead.
@@ -134,6 +135,9 @@ func (f *fake) pod(uid string, index int, state map[string]any, restarts int) {
 		"spec": map[string]any{"nodeName": "node-1", "containers": []any{map[string]any{"name": "pytorch"}, map[string]any{"name": "sidecar"}}},
 		"status": map[string]any{"phase": phase, "containerStatuses": []any{map[string]any{"name": "pytorch", "restartCount": restarts,
 			"containerID": "containerd://" + uid, "state": state}}}}
+	if owner := f.owners[uid]; owner != "" {
+		f.pods[uid]["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{"kind": "PyTorchJob", "name": "train", "uid": owner, "controller": true}}
+	}
 	f.change("pods", typ, f.pods[uid])
 }
 

@@ -120,7 +120,9 @@ func (f *follower) relist(ctx context.Context) error {
 		}
 		f.mu.Lock()
 		for _, p := range pods {
-			f.pods[p.UID] = p
+			if f.ours(p) {
+				f.pods[p.UID] = p
+			}
 		}
 		f.selectors[selector] = true
 		err = f.update(ctx)
@@ -207,6 +209,17 @@ func (f *follower) watchPods(ctx context.Context) {
 	}
 }
 
+// ours reports whether a pod with the labels of the job can be the job's: another job may have got its name.
+func (f *follower) ours(p state.Pod) bool {
+	for _, o := range p.Owners {
+		if o.Controller && o.Kind == f.q.Job.Kind.Kind && o.UID != f.q.Job.UID {
+			return false
+		}
+	}
+	_, seen := f.pods[p.UID]
+	return seen || !f.deleted
+}
+
 func (f *follower) pod(ctx context.Context, selector string, e kube.Event[state.Pod]) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -221,7 +234,9 @@ func (f *follower) pod(ctx context.Context, selector string, e kube.Event[state.
 			}
 		}
 	default:
-		f.pods[e.Object.UID] = e.Object
+		if f.ours(e.Object) {
+			f.pods[e.Object.UID] = e.Object
+		}
 	}
 	if !f.selectors[selector] {
 		return nil

@@ -13,6 +13,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 type outcome struct {
@@ -235,6 +237,54 @@ func TestFollowDeletedJob(t *testing.T) {
 		t.Errorf("%+v, events %q", got, r.events)
 	}
 	wants(t, r, "p0/0", texts(0, 3))
+}
+
+// TestFollowRecreatedJob: the pods of another job with the same name are not followed, even if they are seen before the end of
+// the first job.
+func TestFollowRecreatedJob(t *testing.T) {
+	f := newFake(t)
+	f.pod("p0", 0, running(), 0)
+	f.write("p0", 0, numbered(0, 3)...)
+	e, q := f.start()
+	q.Follow, q.Pods = true, pick.Choice{All: true}
+	r := newRecord()
+	out := read(t, e, q, r)
+	r.await(t, "the lines", r.has("p0/0", 3))
+	f.gone("p0")
+	f.owners = map[string]string{"n0": "another-job", "p1": "job-1"}
+	f.pod("n0", 0, running(), 0)
+	f.write("n0", 0, numbered(0, 2)...)
+	f.pod("p1", 1, running(), 0)
+	f.write("p1", 0, numbered(0, 1)...)
+	r.await(t, "the pod after the other job's", r.has("p1/0", 1))
+	f.deleteJob()
+	if got := <-out; got.err != nil || !got.Deleted || len(got.Sources) != 2 {
+		t.Errorf("%+v, events %q", got, r.events)
+	}
+	wants(t, r, "n0/0", nil)
+}
+
+// TestPodsOfTheJob: pods of a deleted job are those that were seen before.
+func TestPodsOfTheJob(t *testing.T) {
+	pod := func(uid string, owners ...state.Owner) state.Pod {
+		return state.Pod{Meta: state.Meta{UID: uid, Owners: owners}}
+	}
+	f := &follower{q: Query{Job: state.Job{Meta: state.Meta{UID: "j"}, Kind: kinds.PyTorchJob}}, pods: map[string]state.Pod{"old": pod("old")}}
+	for _, c := range []struct {
+		pod       state.Pod
+		ours, end bool
+	}{
+		{pod("old"), true, true}, {pod("new"), true, false},
+		{pod("new", state.Owner{Kind: "PyTorchJob", UID: "j", Controller: true}), true, false},
+		{pod("new", state.Owner{Kind: "PyTorchJob", UID: "other", Controller: true}), false, false},
+		{pod("new", state.Owner{Kind: "ReplicaSet", UID: "other", Controller: true}), true, false}, // a pod may belong to an object of the job
+	} {
+		for deleted, want := range map[bool]bool{false: c.ours, true: c.end} {
+			if f.deleted = deleted; f.ours(c.pod) != want {
+				t.Errorf("%+v, deleted %v: %v", c.pod.Meta, deleted, !want)
+			}
+		}
+	}
 }
 
 func TestRefusals(t *testing.T) {
