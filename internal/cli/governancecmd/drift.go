@@ -2,6 +2,7 @@ package governancecmd
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/plantext"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // mostOwners is the maximum number of objects to examine for who changed them.
@@ -58,6 +60,7 @@ func (o *AuditOptions) drift(ctx context.Context, c *factory.Cluster) ([]audit.F
 	}), nil
 }
 
+// differences returns what the plan would change, and what the cluster has beyond the file: a team that somebody made by hand.
 func differences(p *plan.Plan, who owner) []audit.Finding {
 	var out []audit.Finding
 	for i, line := range plantext.Changes(p) {
@@ -70,6 +73,14 @@ func differences(p *plan.Plan, who owner) []audit.Finding {
 			}
 		}
 		out = append(out, f)
+	}
+	for _, k := range []struct {
+		names     []string
+		one, many string
+	}{{p.Kept, "team", "teams"}, {p.KeptClasses, "priority class", "priority classes"}} {
+		if n := len(k.names); n > 0 {
+			out = append(out, audit.Finding{Code: audit.Drift, Name: fmt.Sprintf("%s of the cluster %s not in the file: %s", words.Count(n, k.one, k.many), words.Verb(n, "is", "are"), words.Some(k.names, 20))})
+		}
 	}
 	return out
 }
