@@ -164,9 +164,9 @@ func Leader(pods []Pod) []Pod {
 	return []Pod{best}
 }
 
-// ranks returns the number of ranks of a job, 0 for kinds without ranks.
+// ranks returns the number of ranks of a job, 0 for kinds without ranks and for those whose pods do not show them.
 func ranks(j state.Job) (n int) {
-	if j.Kind.Numbers.Unranked {
+	if by := j.Kind.Numbers; by.Unranked || by.Index == "" && by.Place == nil {
 		return 0
 	}
 	for _, r := range j.Roles {

@@ -128,12 +128,20 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
-// TestRayHasNoRanks: nothing on Ray's pods says a rank, so none can be chosen.
-func TestRayHasNoRanks(t *testing.T) {
-	job := state.Job{Kind: kinds.RayCluster, Meta: state.Meta{Name: "r"}, Roles: []state.RoleCount{{Name: "head", Replicas: 1}, {Name: "gpu", Replicas: 2}}}
+// TestNoRanks: nothing on the pods of Ray and of the HyperPod training operator says a rank, so none can be chosen.
+func TestNoRanks(t *testing.T) {
 	zero := 0
-	_, err := Choose(job, Placed(job, []state.Pod{pod("g", "ray.io/cluster=r ray.io/node-type=worker ray.io/group=gpu")}), Choice{Rank: &zero})
-	if err = Worded(err); errs.ExitOf(err) != errs.NotFound || !strings.Contains(errs.Text(err, false), "none known") {
-		t.Errorf("got %v", err)
+	for _, c := range []struct {
+		job state.Job
+		pod state.Pod
+	}{
+		{state.Job{Kind: kinds.RayCluster, Meta: state.Meta{Name: "r"}, Roles: []state.RoleCount{{Name: "head", Replicas: 1}, {Name: "gpu", Replicas: 2}}},
+			pod("g", "ray.io/cluster=r ray.io/node-type=worker ray.io/group=gpu")},
+		{state.Job{Kind: kinds.HyperPodPyTorchJob, Meta: state.Meta{Name: "h"}, Roles: []state.RoleCount{{Name: "pods", Replicas: 2}}}, pod("h", "HPJob=h")},
+	} {
+		_, err := Choose(c.job, Placed(c.job, []state.Pod{c.pod}), Choice{Rank: &zero})
+		if err = Worded(err); errs.ExitOf(err) != errs.NotFound || !strings.Contains(errs.Text(err, false), "none known") {
+			t.Errorf("%s: got %v", c.job.Kind.Kind, err)
+		}
 	}
 }
