@@ -3,6 +3,7 @@
 package configcmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -227,6 +229,7 @@ func set(_ context.Context, o *Options) error {
 		return err
 	}
 	o.overridden()
+	o.absent()
 	return o.Factory.IO.PrintLine("Set " + o.Key + " in " + path)
 }
 
@@ -237,6 +240,17 @@ func unset(_ context.Context, o *Options) error {
 	}
 	o.overridden()
 	return o.Factory.IO.PrintLine("Removed " + o.Key + " from " + path)
+}
+
+// absent notes a context that the kubeconfig does not have, yet or by mistake.
+func (o *Options) absent() {
+	if o.Key != "context" {
+		return
+	}
+	contexts, err := kube.Contexts(o.Factory.Global.Kubeconfig, o.Factory.Env)
+	if err == nil && !slices.Contains(contexts, o.Value) {
+		o.Factory.Notef("note: the kubeconfig has no context %q; available: %s", o.Value, cmp.Or(words.Some(contexts, 12), "none"))
+	}
 }
 
 // overridden notes a variable that wins over the file.
