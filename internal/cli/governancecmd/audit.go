@@ -39,6 +39,7 @@ func newAudit(f *factory.Factory, runF func(context.Context, *AuditOptions) erro
   - teams that wait for quota, and the teams that borrow it
   - quota that is idle while others wait, and the one setting that keeps it idle
   - jobs that can never run
+  - quota that exceeds what healthy nodes have
   - teams beyond their quota, and lent quota that cannot be reclaimed
   - priority classes that no job uses
   - with --file, differences between a governance file and the cluster, or the
@@ -93,7 +94,7 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := state.Load(ctx, c.Client, state.Want{ClusterQueues: true, Cohorts: true, LocalQueues: true, Workloads: true, PodSets: true, Flavors: true, PriorityClasses: true}, c.Now())
+	s, err := state.Load(ctx, c.Client, state.Want{ClusterQueues: true, Cohorts: true, LocalQueues: true, Workloads: true, PodSets: true, Flavors: true, PriorityClasses: true, Nodes: true}, c.Now())
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,8 @@ const (
 	// AboveLimit: Team, or the members of Cohort together, use Amount, and the most they may
 	// hold is Limit.
 	AboveLimit Code = "AboveLimit"
+	// OverCapacity: the quota of all teams for Flavor, an instance type, is Amount, and its healthy nodes have Limit.
+	OverCapacity Code = "OverCapacity"
 	// NeverRuns: the jobs can never run with the current quota.
 	NeverRuns Code = "NeverRuns"
 	// QueueMissing: the jobs wait in Name, a LocalQueue ("namespace/name") or ClusterQueue that does not exist.
@@ -122,10 +124,21 @@ func Find(s *state.State, r *quota.Report, items []queue.Item) []Finding {
 	}
 	a.waiting(items)
 	a.lost(items)
+	a.overCapacity()
 	a.beyond()
 	a.aboveLimits()
 	a.priorities()
 	return a.found
+}
+
+// overCapacity finds quota that no healthy nodes stand for, for example because a group of nodes is gone.
+func (a *auditor) overCapacity() {
+	for _, p := range a.r.Problems {
+		if p.Code == quota.OverCapacity {
+			has := quota.Number(p.Resource, p.Details.Limit-p.Details.Unhealthy)
+			a.found = append(a.found, Finding{Code: OverCapacity, Flavor: p.Subject, Resource: p.Resource, Amount: quota.Number(p.Resource, p.Details.Amount), Limit: &has})
+		}
+	}
 }
 
 type auditor struct {

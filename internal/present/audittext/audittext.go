@@ -43,6 +43,8 @@ func message(f audit.Finding) string {
 			who = "the members of cohort " + f.Cohort + " use"
 		}
 		return fmt.Sprintf("%s %s of %s, and the limit is %s", who, amount, f.Flavor, words.Number(f.Resource, *f.Limit))
+	case audit.OverCapacity:
+		return fmt.Sprintf("the quota of all teams for %s is %s, and its healthy nodes have %s", f.Flavor, amount, words.Number(f.Resource, *f.Limit))
 	case audit.NeverRuns:
 		return fmt.Sprintf("%s of team %s can never run, for example %s%s", words.Count(f.Jobs, "job", "jobs"), f.Team, f.Job, since(", pending for ", f.Seconds))
 	case audit.QueueMissing:
