@@ -87,80 +87,85 @@ a sandbox: a practice cluster on this machine.`,
 	f.AddGlobalFlags(root.PersistentFlags())
 	f.CompleteGlobalFlags(root)
 
-	root.AddGroup(
-		&cobra.Group{ID: groupJobs, Title: "Jobs:"},
-		&cobra.Group{ID: groupQuota, Title: "Quota and queues:"},
-		&cobra.Group{ID: groupClusters, Title: "Clusters:"},
-		&cobra.Group{ID: groupTemplates, Title: "Templates:"},
-		&cobra.Group{ID: groupOffline, Title: "Simulation, snapshots and sandboxes:"},
-		&cobra.Group{ID: groupOther, Title: "Other:"},
-	)
-	add := func(group string, commands ...*cobra.Command) {
-		for _, c := range commands {
-			c.GroupID = group
+	for _, g := range commandGroups(f) {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
 			root.AddCommand(c)
 		}
 	}
-	add(groupJobs,
-		startjob.NewCmd(f, nil),
-		listjobs.NewCmd(f, nil),
-		getjob.NewCmd(f, nil),
-		explainjob.NewCmd(f, nil),
-		waitjob.NewCmd(f, nil),
-		patchjob.NewCmd(f, nil),
-		canceljob.NewCmd(f, nil),
-		listpods.NewCmd(f, nil),
-		getlog.NewCmd(f, nil),
-		execcmd.NewCmd(f, nil),
-		portforward.NewCmd(f, nil),
-		copyfile.NewCmd(f, nil),
-		openconsole.NewCmd(f, nil),
-	)
-	add(groupQuota,
-		getquota.NewCmd(f, nil),
-		getqueue.NewCmd(f, nil),
-		getusage.NewCmd(f, nil),
-		dashboardcmd.NewCmd(f, nil),
-		record.NewCmd(f, nil),
-		reportcmd.NewCmd(f, nil),
-		governancecmd.NewCmd(f),
-	)
-	add(groupClusters,
-		getclusters.NewCmd(f, nil),
-		connectcluster.NewCmd(f, nil),
-		describecluster.NewCmd(f, nil),
-		listclusternodes.NewCmd(f, nil),
-		listclusterevents.NewCmd(f, nil),
-		createcluster.NewCmd(f, nil),
-		updatecluster.NewCmd(f, nil),
-		updatecluster.NewSoftwareCmd(f, nil),
-		deletecluster.NewCmd(f, nil),
-		startsession.NewCmd(f, nil),
-		repairnodes.NewAddCmd(f, nil),
-		repairnodes.NewCheckCmd(f, nil),
-		repairnodes.NewRebootCmd(f, nil),
-		repairnodes.NewReplaceCmd(f, nil),
-		repairnodes.NewDeleteCmd(f, nil),
-		gettoken.NewCmd(f, nil),
-	)
-	add(groupTemplates,
-		listtemplates.NewCmd(f, nil),
-		gettemplate.NewCmd(f, nil),
-		createtemplate.NewCmd(f, nil),
-		deletetemplate.NewCmd(f, nil),
-		validatetemplate.NewCmd(f, nil),
-		listinstancetypes.NewCmd(f, nil),
-	)
-	add(groupOffline,
-		simulatecmd.NewCmd(f, nil),
-		savesnapshot.NewCmd(f, nil),
-		sandboxcmd.NewCmd(f),
-	)
-	add(groupOther, configcmd.NewCmd(f), doctorcmd.NewCmd(f, nil), mcpcmd.NewCmd(f, Run, nil), newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)
 	addHelpJSON(f, root)
 	addFormats(f, root)
 	root.SetUsageFunc(f.PrintUsage)
 	return root
+}
+
+// commandGroup is a group of commands in the help of the program.
+type commandGroup struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+// commandGroups returns all commands, in the order of the help.
+func commandGroups(f *factory.Factory) []commandGroup {
+	return []commandGroup{
+		{groupJobs, "Jobs:", []*cobra.Command{
+			startjob.NewCmd(f, nil),
+			listjobs.NewCmd(f, nil),
+			getjob.NewCmd(f, nil),
+			explainjob.NewCmd(f, nil),
+			waitjob.NewCmd(f, nil),
+			patchjob.NewCmd(f, nil),
+			canceljob.NewCmd(f, nil),
+			listpods.NewCmd(f, nil),
+			getlog.NewCmd(f, nil),
+			execcmd.NewCmd(f, nil),
+			portforward.NewCmd(f, nil),
+			copyfile.NewCmd(f, nil),
+			openconsole.NewCmd(f, nil),
+		}},
+		{groupQuota, "Quota and queues:", []*cobra.Command{
+			getquota.NewCmd(f, nil),
+			getqueue.NewCmd(f, nil),
+			getusage.NewCmd(f, nil),
+			dashboardcmd.NewCmd(f, nil),
+			record.NewCmd(f, nil),
+			reportcmd.NewCmd(f, nil),
+			governancecmd.NewCmd(f),
+		}},
+		{groupClusters, "Clusters:", []*cobra.Command{
+			getclusters.NewCmd(f, nil),
+			connectcluster.NewCmd(f, nil),
+			describecluster.NewCmd(f, nil),
+			listclusternodes.NewCmd(f, nil),
+			listclusterevents.NewCmd(f, nil),
+			createcluster.NewCmd(f, nil),
+			updatecluster.NewCmd(f, nil),
+			updatecluster.NewSoftwareCmd(f, nil),
+			deletecluster.NewCmd(f, nil),
+			startsession.NewCmd(f, nil),
+			repairnodes.NewAddCmd(f, nil),
+			repairnodes.NewCheckCmd(f, nil),
+			repairnodes.NewRebootCmd(f, nil),
+			repairnodes.NewReplaceCmd(f, nil),
+			repairnodes.NewDeleteCmd(f, nil),
+			gettoken.NewCmd(f, nil),
+		}},
+		{groupTemplates, "Templates:", []*cobra.Command{
+			listtemplates.NewCmd(f, nil),
+			gettemplate.NewCmd(f, nil),
+			createtemplate.NewCmd(f, nil),
+			deletetemplate.NewCmd(f, nil),
+			validatetemplate.NewCmd(f, nil),
+			listinstancetypes.NewCmd(f, nil),
+		}},
+		{groupOffline, "Simulation, snapshots and sandboxes:", []*cobra.Command{
+			simulatecmd.NewCmd(f, nil),
+			savesnapshot.NewCmd(f, nil),
+			sandboxcmd.NewCmd(f),
+		}},
+		{groupOther, "Other:", []*cobra.Command{configcmd.NewCmd(f), doctorcmd.NewCmd(f, nil), mcpcmd.NewCmd(f, Run, nil), newCompletion(f), newVersion(f)}},
+	}
 }

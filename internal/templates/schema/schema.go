@@ -117,12 +117,17 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 	if n.Kind == manifest.ScalarNode && !r.typed && manifest.Unfilled(n.Str()) {
 		return
 	}
+	if !r.named(t, n, path) {
+		r.builtin(t, n, path)
+	}
+}
+
+// named checks a value of a type of the API that has a form of its own in JSON, and reports whether the type is one.
+func (r *Report) named(t reflect.Type, n *manifest.Node, path string) bool {
 	switch {
 	case t == fieldsType || t.Kind() == reflect.Interface:
-		return
 	case t == quantityType:
 		r.quantity(n, path)
-		return
 	case t == intOrString:
 		r.scalar(n, path, "a number or text", func(v any) (any, bool) {
 			switch v.(type) {
@@ -131,10 +136,8 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 			}
 			return nil, false
 		})
-		return
 	case timeTypes[t]:
 		r.text(n, path)
-		return
 	case t == objectType:
 		if inner := shapeOf(n.Get("apiVersion").Str(), n.Get("kind").Str()); inner != nil {
 			outer := r.of
@@ -142,8 +145,14 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 			r.check(inner, n, path)
 			r.of = outer
 		}
-		return
+	default:
+		return false
 	}
+	return true
+}
+
+// builtin checks a value by the kind of its Go type.
+func (r *Report) builtin(t reflect.Type, n *manifest.Node, path string) {
 	switch t.Kind() {
 	case reflect.Struct:
 		r.object(t, n, path)
@@ -173,21 +182,26 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 	case reflect.Bool:
 		r.scalar(n, path, "true or false", asBool(n.Quoted && !n.Filled))
 	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
-		want := "a whole number"
-		if i, whole := n.Value.(int64); whole && reflect.Zero(t).CanInt() && reflect.Zero(t).OverflowInt(i) {
-			want = fmt.Sprintf("a whole number up to %d", int64(1)<<(t.Bits()-1)-1)
-		}
-		r.scalar(n, path, want, func(v any) (any, bool) {
-			i, ok := v.(int64)
-			if f, isFloat := v.(float64); isFloat && f == math.Trunc(f) && math.Abs(f) < 1<<53 { // 2.0 and 2e0, as the API server reads them
-				i, ok = int64(f), true
-			}
-			if ok && reflect.Zero(t).CanInt() {
-				ok = !reflect.Zero(t).OverflowInt(i)
-			}
-			return i, ok
-		})
+		r.integer(t, n, path)
 	}
+}
+
+// integer checks a whole number within the bounds of its Go type.
+func (r *Report) integer(t reflect.Type, n *manifest.Node, path string) {
+	want := "a whole number"
+	if i, whole := n.Value.(int64); whole && reflect.Zero(t).CanInt() && reflect.Zero(t).OverflowInt(i) {
+		want = fmt.Sprintf("a whole number up to %d", int64(1)<<(t.Bits()-1)-1)
+	}
+	r.scalar(n, path, want, func(v any) (any, bool) {
+		i, ok := v.(int64)
+		if f, isFloat := v.(float64); isFloat && f == math.Trunc(f) && math.Abs(f) < 1<<53 { // 2.0 and 2e0, as the API server reads them
+			i, ok = int64(f), true
+		}
+		if ok && reflect.Zero(t).CanInt() {
+			ok = !reflect.Zero(t).OverflowInt(i)
+		}
+		return i, ok
+	})
 }
 
 // asBool also accepts the words of YAML 1.1, which kubectl accepts without quotes.
