@@ -19,7 +19,7 @@ var linked = map[string][]string{
 	"cmd":                 {"gendocs"},
 	"internal":            {"cli", "doctor", "sandbox", "snapshot"},
 	"internal/cli":        {"admissioncheck", "canceljob", "dashboardcmd", "explainjob", "getjob", "getqueue", "getquota", "governancecmd", "sandboxcmd", "simulatecmd", "startjob", "validatetemplate"},
-	"internal/governance": {"admission", "apply", "check", "explain", "forecast", "inputs", "integration", "lint", "plan", "simulate", "versions"},
+	"internal/governance": {"admission", "apply", "check", "explain", "forecast", "inputs", "integration", "plan", "simulate", "versions"},
 	"internal/jobs":       {"follow", "wait"},
 	"internal/present":    {"dashboardview", "doctortext", "estimate", "notetext", "plantext", "sweeptext", "verdict"},
 	"internal/sandbox":    {"api", "control"},

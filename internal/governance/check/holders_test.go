@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/linttext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
@@ -139,13 +140,13 @@ func TestFindingsOnce(t *testing.T) {
 	s.Add(fixture.Team("t", "", 8, "", "")...)
 	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, "")), Namespace: "t"})
 	v.Lint = lint.Check(lint.Job{Object: object(t, fixture.Job("j", 1, 4, "")), Namespace: "t", Managed: true})
-	verdict.FillFindings(v.Lint, nil, errs.Suggestion.String)
+	linttext.Fill(v.Lint, nil, errs.Suggestion.String)
 	if page := verdict.Text(v, 0, hours); len(v.Lint) != 2 || strings.Count(page, "priority class") != 1 || strings.Contains(page, lint.NotOnDashboard) {
 		t.Errorf("%d findings\n%s", len(v.Lint), page)
 	}
 	// With classes to choose from, the note of the suggestion follows it.
 	v.Lint = lint.Check(lint.Job{Object: object(t, fixture.Job("j", 1, 4, "")), Namespace: "t", Managed: true, PriorityClasses: []string{"high", "low"}})
-	verdict.FillFindings(v.Lint, nil, errs.Suggestion.String)
+	linttext.Fill(v.Lint, nil, errs.Suggestion.String)
 	if page := verdict.Text(v, 0, hours); strings.Count(page, "--priority") != 1 || strings.Contains(page, "#") {
 		t.Errorf("%s", page)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
-	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
+	"github.com/hyperpod-cli/hyperpod/internal/present/linttext"
 )
 
 // option is an option with its value, or several, and a remark.
@@ -100,7 +100,7 @@ func TestRules(t *testing.T) {
 			}
 			var codes []string
 			found := lint.Check(j)
-			verdict.FillFindings(found, nil, errs.Suggestion.String)
+			linttext.Fill(found, nil, errs.Suggestion.String)
 			for _, f := range found {
 				codes = append(codes, f.Code)
 				if f.Message == "" || f.Source == "" || f.Level == "" || f.Try != "" && f.Advice != "" {

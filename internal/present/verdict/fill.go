@@ -1,7 +1,7 @@
 // Package verdict puts the verdict of the admission check (package check) into words:
 // the sentences of its JSON document and its text page. It is the only place where the
-// codes and values of packages check, lint, remedy and fit become sentences, commands
-// and flags.
+// codes and values of packages check, remedy and fit become sentences, commands and
+// flags; linttext has those of lint.
 package verdict
 
 import (
@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/present/estimate"
+	"github.com/hyperpod-cli/hyperpod/internal/present/linttext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
 )
 
@@ -19,10 +20,11 @@ type Render func(errs.Suggestion) string
 // Fill sets the sentences of a verdict. Call it once, before the verdict is printed.
 func Fill(v *check.Verdict, render Render) {
 	notetext.Fill(v.Rules.Notes)
-	FillFindings(v.Lint, v.Existing, render)
+	job := existing(v)
+	linttext.Fill(v.Lint, job, render)
 	for i := range v.Submission {
 		if s := &v.Submission[i]; s.Message == "" {
-			s.Message, s.Try = stepMessage(v, s), fixText(s.Fix, v.Existing, render)
+			s.Message, s.Try = stepMessage(v, s), linttext.Fix(s.Fix, job, render)
 		}
 	}
 	if q := &v.Quota; q.Message == "" {
@@ -48,6 +50,14 @@ func Fill(v *check.Verdict, render Render) {
 	FillWorkers(v.Workers, render)
 	v.Advice = advice(v, render)
 	v.Summary = summary(v)
+}
+
+// existing returns the job of a verdict if it exists already.
+func existing(v *check.Verdict) *linttext.Existing {
+	if v.Existing == nil {
+		return nil
+	}
+	return &linttext.Existing{Namespace: v.Existing.Namespace, Name: v.Existing.Name}
 }
 
 func fillHolders(list []remedy.Holder) {
