@@ -76,7 +76,7 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Factory.Unhurried {
 		r.patience = time.Hour
 	}
-	return r.offerUnknown(r.start(ctx))
+	return r.offerUnknown(ctx, r.start(ctx))
 }
 
 func (r *run) start(ctx context.Context) error {

@@ -97,10 +97,15 @@ func (r *run) allowing(t *parse.Template, err error) (*parse.Template, error) {
 	return t, err
 }
 
-// offerUnknown adds --allow-unknown to an error about fields that neither the program nor the cluster knows.
-func (r *run) offerUnknown(err error) error {
+// offerUnknown adds --allow-unknown to an error about fields that the program does not know, where the cluster gave no answer. An
+// interrupt while the cluster is asked is the error itself.
+func (r *run) offerUnknown(ctx context.Context, err error) error {
 	var e *errs.Error
-	if r.unknown.open && errors.As(err, &e) && e.Code == errs.Usage {
+	switch {
+	case !errors.As(err, &e) || e.Code != errs.Usage:
+	case len(r.unknown.documents) > 0 && errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	case r.unknown.open:
 		e.Suggest(errs.Option("--allow-unknown").WithNote("sends fields that this version does not know"))
 	}
 	return err
