@@ -189,6 +189,13 @@ func TestNewerFields(t *testing.T) {
 	if object := stored(t, url+"/apis/batch/v1/namespaces/"+newerNamespace+"/jobs/newer"); object["spec"].(map[string]any)["futureField"] == nil {
 		t.Error("the field was dropped")
 	}
+	out, err = start("--from", "newer", "--name", "again")
+	has("a copy of a job of the cluster", out, err, false, "Successfully created job again")
+	if object := stored(t, url+"/apis/batch/v1/namespaces/"+newerNamespace+"/jobs/again"); object["spec"].(map[string]any)["futureField"] == nil {
+		t.Error("the copy lost the field")
+	}
+	out, err = start("--from", "newer", "--name", "third", "--set", "spec.otherField=1")
+	has("a copy with an unknown field", out, err, true, `no field "otherField" in spec`)
 }
 
 // newerSpecs are specs of all job kinds. $C is the spec of a pod, $B one that ends.

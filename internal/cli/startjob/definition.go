@@ -191,7 +191,7 @@ func (r *run) repeat(ctx context.Context) (definition, error) {
 		return definition{}, err
 	}
 	f.Notes(notes)
-	t.Allow = r.allow
+	t.Allow = r.fieldsOf(job.Object)
 	into := cmp.Or(f.Global.Namespace, job.Namespace)
 	if gone := submit.Together(annotations(job.Object)); o.Replace && o.jobName() == name && into == job.Namespace && len(gone) > 0 {
 		e := errs.New("cannot replace job "+name+" from itself", "the objects that were submitted with it are deleted with it")

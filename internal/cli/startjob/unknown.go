@@ -41,6 +41,18 @@ func (r *run) unknownFields(ctx context.Context) schema.Allow {
 	}
 }
 
+// fieldsOf returns the decision for a job that is made from one of the cluster: the cluster knows the fields of that one.
+func (r *run) fieldsOf(object map[string]any) schema.Allow {
+	return func(f schema.Field) bool {
+		if steps, err := fieldpath.Parse(f.Path); err == nil {
+			if _, has := fieldpath.Lookup(object, steps); has {
+				return true
+			}
+		}
+		return r.allow(f)
+	}
+}
+
 // served reports whether the cluster's schema has a field. answered is false if no cluster, or none with a schema of the kind, gives an
 // answer.
 func (r *run) served(ctx context.Context, f schema.Field) (has, answered bool) {
