@@ -14,6 +14,8 @@ type Job struct {
 	// PodLabelFrom is given, the text that it leads to in the object (PodSelector).
 	PodLabel     string
 	PodLabelFrom []string
+	// PodLabelElse leads to that text as long as PodLabelFrom leads to none.
+	PodLabelElse []string
 	// SelectorAt leads to the labels that select a job's pods, for kinds that name them, and
 	// SelectorText to a label selector as a text.
 	SelectorAt, SelectorText []string
@@ -466,12 +468,14 @@ func (j Job) PodSelector(object map[string]any) string {
 		}
 		return strings.Join(out, ",")
 	}
-	from := j.PodLabelFrom
-	if len(from) == 0 {
-		from = path("metadata.name")
+	from := [][]string{j.PodLabelFrom, j.PodLabelElse}
+	if len(j.PodLabelFrom) == 0 {
+		from = [][]string{path("metadata.name")}
 	}
-	if value, ok := lookup(object, from).(string); ok && value != "" && j.PodLabel != "" {
-		return j.PodLabel + "=" + value
+	for _, at := range from {
+		if value, ok := lookup(object, at).(string); ok && len(at) > 0 && value != "" && j.PodLabel != "" {
+			return j.PodLabel + "=" + value
+		}
 	}
 	return ""
 }

@@ -59,6 +59,7 @@ var RayService = Job{
 	Resource:       rayResource("RayService", "rayservices"),
 	PodLabel:       "ray.io/cluster",
 	PodLabelFrom:   path("status.activeServiceStatus.rayClusterName"),
+	PodLabelElse:   path("status.pendingServiceStatus.rayClusterName"), // until it serves
 	SuspendPath:    path("spec.rayClusterConfig.suspend"),
 	ChecksTopology: true,
 	Columns: func() []Column {

@@ -58,3 +58,16 @@ func TestFramework(t *testing.T) {
 		}
 	}
 }
+
+// The pods of a RayService are those of the cluster that serves, and of the one that is made until one does.
+func TestPodsOfRayService(t *testing.T) {
+	for want, status := range map[string]map[string]any{
+		"":                    {},
+		"ray.io/cluster=next": {"pendingServiceStatus": map[string]any{"rayClusterName": "next"}, "activeServiceStatus": map[string]any{}},
+		"ray.io/cluster=now":  {"pendingServiceStatus": map[string]any{"rayClusterName": "next"}, "activeServiceStatus": map[string]any{"rayClusterName": "now"}},
+	} {
+		if got := RayService.PodSelector(map[string]any{"status": status}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

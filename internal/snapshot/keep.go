@@ -143,7 +143,7 @@ var jobStatus = only("startTime", "completionTime", "endTime", "active", "ready"
 func job(k kinds.Job) fields {
 	f := fields{"metadata": metadata, "spec": jobSpec, "status": jobStatus}
 	d := k.Status
-	for _, path := range [][]string{k.SuspendPath, k.PodLabelFrom, k.SelectorAt, k.SelectorText, d.Word, d.Ready, d.Wanted, d.Reason, d.Message, d.Since, d.Ended} {
+	for _, path := range [][]string{k.SuspendPath, k.PodLabelFrom, k.PodLabelElse, k.SelectorAt, k.SelectorText, d.Word, d.Ready, d.Wanted, d.Reason, d.Message, d.Since, d.Ended} {
 		if len(path) > 0 {
 			f = f.with(at(path, nil))
 		}
