@@ -71,6 +71,8 @@ type Job struct {
 	Pauses bool
 	// Uncontrolled: an object that a controller made is a part of something else.
 	Uncontrolled bool
+	// SpecOnly: the pod template has no metadata. The operator gives pods the labels of the object.
+	SpecOnly bool
 	// Beside: objects of the kind also go along with a job of another kind, and clusters use
 	// them for other things. A user without permission to list them misses nothing.
 	Beside bool

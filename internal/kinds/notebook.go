@@ -10,6 +10,7 @@ var Notebook = Job{
 	Selector:      QueueLabel,
 	Serves:        true,
 	Beside:        true,
+	SpecOnly:      true,
 	OnePod:        true,
 	Operator:      "Kubeflow notebook controller",
 	Style:         Described,

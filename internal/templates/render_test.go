@@ -290,6 +290,12 @@ func TestInjectLabels(t *testing.T) {
 			}
 		}
 	}
+	// The template of a Notebook has no metadata: API servers refuse it.
+	notebook := map[string]any{"apiVersion": "kubeflow.org/v1", "kind": "Notebook", "spec": map[string]any{"template": map[string]any{"spec": map[string]any{}}}}
+	jobobject.InjectLabels(notebook, labels)
+	if template := jobobject.Inner(notebook, "spec", "template"); template["metadata"] != nil || jobobject.Queue(notebook) != "q" {
+		t.Errorf("the Notebook is %v", notebook)
+	}
 }
 
 // Rendering is a pure function: twice the same, also at the same time.

@@ -28,8 +28,8 @@ func InjectLabels(obj map[string]any, labels map[string]string) {
 			put(inner)
 		}
 	}
-	if job, ok := Of(obj); ok && (job.Kind.Runtime != nil || job.Kind.Form != nil && !job.Kind.OnePod) {
-		return // the labels of its pods come from its runtime or the operator, and Kueue adds its own
+	if job, ok := Of(obj); ok && (job.Kind.SpecOnly || job.Kind.Runtime != nil || job.Kind.Form != nil && !job.Kind.OnePod) {
+		return // the labels of its pods come from the object, its runtime or the operator, and Kueue adds its own
 	}
 	for _, pods := range PodTemplates(obj) {
 		put(pods.Template)
