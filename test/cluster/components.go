@@ -15,19 +15,20 @@ const (
 	MPIOperator      Component = "mpi-operator"
 	// Stern is not part of a bed: tests compare logs with it.
 	Stern Component = "stern"
-	// JobSet, KubeRay and LWS run only in beds that ask for them (Options.More).
+	// JobSet, KubeRay and LWS run only in beds that ask for them (Options.More). LWS takes seconds to build after Kueue.
 	JobSet  Component = "jobset"
 	KubeRay Component = "kuberay"
 	LWS     Component = "lws"
 )
 
-// Optional lists the components that are built only where a bed asks for them.
-func Optional() []Component { return []Component{JobSet, KubeRay, LWS} }
+// Optional lists the components that are built only where a bed asks for them: what they do is
+// recorded once, so that no test run pays for building them.
+func Optional() []Component { return []Component{JobSet, KubeRay} }
 
 // Components lists every component but the optional ones, cheapest failure first: kubectl renders
 // the manifests of the others.
 func Components() []Component {
-	return []Component{Kubernetes, Kueue, KueueOld, KWOK, TrainingOperator, MPIOperator, Stern}
+	return []Component{Kubernetes, Kueue, KueueOld, KWOK, TrainingOperator, MPIOperator, Stern, LWS}
 }
 
 // recipe says how a component is built and where its manifests are.

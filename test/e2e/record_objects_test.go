@@ -38,6 +38,28 @@ func (r *recorder) job(name string, pods, gpus int64, priority string) map[strin
 			"submitterPodTemplate": template(0), "submitterConfig": map[string]any{"backoffLimit": int64(0)}}
 	case "RayCluster":
 		spec = ray(template, pods, gpus)
+	case "Pod":
+		spec = template(gpus)["spec"].(map[string]any)
+	case "Deployment", "StatefulSet":
+		t := template(gpus)
+		t["metadata"].(map[string]any)["labels"] = map[string]any{"app": name}
+		delete(t["spec"].(map[string]any), "restartPolicy")
+		spec = map[string]any{"replicas": pods, "selector": map[string]any{"matchLabels": map[string]any{"app": name}}, "template": t}
+		if r.kind.Kind == "StatefulSet" {
+			spec["serviceName"] = name
+		}
+	case "LeaderWorkerSet":
+		t := template(gpus)
+		delete(t["spec"].(map[string]any), "restartPolicy")
+		spec = map[string]any{"replicas": int64(1), "leaderWorkerTemplate": map[string]any{"size": pods, "workerTemplate": t}}
+	case "SparkApplication":
+		role := map[string]any{"cores": int64(1), "memory": "1g"}
+		spec = map[string]any{"type": "Python", "mode": "cluster", "sparkVersion": "3.5.0", "image": "example.com/train:1",
+			"mainApplicationFile": "local:///main.py", "driver": role, "executor": map[string]any{"cores": int64(1), "memory": "1g", "instances": pods}}
+	case "Notebook":
+		spec = map[string]any{"template": map[string]any{"spec": template(gpus)["spec"]}}
+	case "RayService":
+		spec = map[string]any{"serveConfigV2": "applications: []", "rayClusterConfig": ray(template, pods, gpus)}
 	case "JobSet":
 		spec = map[string]any{"replicatedJobs": []any{map[string]any{"name": "w", "replicas": pods, "template": map[string]any{"spec": map[string]any{"parallelism": int64(1), "completions": int64(1), "backoffLimit": int64(0), "template": template(gpus)}}}}}
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
@@ -209,7 +211,7 @@ func (r *recorder) look(ctx context.Context, name string) (s scene, err error) {
 	}
 	uids := map[string]bool{uid: true}
 	s.Workloads = list(kinds.Workload.Path(ns, ""), func(o map[string]any) bool {
-		mine := kinds.Text(o, "metadata", "labels", kinds.JobUIDLabel) == uid
+		mine := kinds.Text(o, "metadata", "labels", kinds.JobUIDLabel) == uid || r.owns(o, name)
 		if mine {
 			uids[kinds.Text(o, "metadata", "uid")] = true
 		}
@@ -217,10 +219,27 @@ func (r *recorder) look(ctx context.Context, name string) (s scene, err error) {
 	})
 	s.Pods = list(kinds.Pod.Path(ns, ""), func(o map[string]any) bool {
 		submitter := r.kind.Kind == kinds.RayJob.Kind && kinds.Text(o, "metadata", "labels", kinds.BatchJob.PodLabel) == name
-		return submitter || r.kind.PodSelector(s.Job) == r.kind.PodLabel+"="+kinds.Text(o, "metadata", "labels", r.kind.PodLabel)
+		return submitter || r.kind.Itself && kinds.Text(o, "metadata", "name") == name || r.selects(s.Job, o)
 	})
 	s.Events = list(kinds.Event.Path(ns, ""), func(o map[string]any) bool { return uids[kinds.Text(o, "involvedObject", "uid")] })
 	return s, err
+}
+
+// selects reports whether a pod has the labels of the job's pods.
+func (r *recorder) selects(job, pod map[string]any) bool {
+	selector, err := labels.Parse(r.kind.PodSelector(job))
+	own := labels.Set{}
+	all, _ := kinds.At(pod, "metadata", "labels").(map[string]any)
+	for key, v := range all {
+		own[key], _ = v.(string)
+	}
+	return err == nil && !selector.Empty() && selector.Matches(own)
+}
+
+// owns reports whether a workload is that of a pod of the job.
+func (r *recorder) owns(workload map[string]any, name string) bool {
+	owners, _ := kinds.At(workload, "metadata", "ownerReferences").([]any)
+	return r.kind.OnePod && slices.ContainsFunc(owners, func(o any) bool { return r.kind.Names(name, kinds.Text(o, "name")) })
 }
 
 // is waits for a condition of the job that holds, or for what stands for it where
