@@ -55,6 +55,8 @@ func prepare(f *factory.Factory, cmd *cobra.Command, args []string) error {
 	}
 	if !flags.Changed("request-timeout") {
 		f.Global.Timeout = cfg.RequestTimeout
+	} else if f.Global.Timeout < 0 {
+		return factory.Invalid("request-timeout", f.Global.Timeout, "must be at least 0 (0: no limit)")
 	}
 	for _, w := range warnings {
 		f.Notef("warning: %s", w)

@@ -55,17 +55,20 @@ func (m Moment) At(now time.Time) time.Time {
 // OptionalMoment defines a flag that takes a duration before now, a date (its start in UTC) or a time. value is nil until
 // the flag is given.
 func OptionalMoment(fs *pflag.FlagSet, value **Moment, name, usage string) {
-	fs.Var(&optional[Moment]{value: value, kind: "time", read: func(text string) (Moment, error) {
-		if d, ok := words.ParseDuration(text); ok {
-			return Moment{Ago: d}, nil
+	fs.Var(&optional[Moment]{value: value, kind: "time", read: ParseMoment}, name, usage)
+}
+
+// ParseMoment reads a duration before now, a date (its start in UTC) or a time.
+func ParseMoment(text string) (Moment, error) {
+	if d, ok := words.ParseDuration(text); ok {
+		return Moment{Ago: d}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, text); err == nil && !t.IsZero() {
+			return Moment{Time: t}, nil
 		}
-		for _, layout := range []string{time.DateOnly, time.RFC3339} {
-			if t, err := time.Parse(layout, text); err == nil {
-				return Moment{Time: t}, nil
-			}
-		}
-		return Moment{}, errors.New("not a time")
-	}}, name, usage)
+	}
+	return Moment{}, errors.New("not a time")
 }
 
 // optional is the value of a flag for which "not given" differs from every value.

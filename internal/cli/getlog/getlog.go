@@ -74,7 +74,7 @@ get-log prints the bytes that the program wrote.`,
 	o.Pods.Add(f, cmd)
 	fs.BoolVarP(&o.Follow, "follow", "f", false, "follow new lines and new pods until the job ends")
 	fs.BoolVar(&o.Previous, "previous", false, "print the log of the container before its last restart")
-	fs.StringVar(&o.Since, "since", "", "only lines since then: how long ago, or a time, for example 10m or 2026-01-02T03:04:05Z")
+	fs.StringVar(&o.Since, "since", "", "only lines since then: how long ago, a date in UTC or a time, for example 10m or 2026-01-31")
 	fs.Int64Var(&o.Tail, "tail", -1, "number of lines to print from the end of each log (-1: all)")
 	fs.BoolVar(&o.Timestamps, "timestamps", false, "print the time before each line")
 	fs.StringVar(&o.Grep, "grep", "", "only lines that match this regular expression")
@@ -124,22 +124,17 @@ func (o *Options) query(now time.Time) (logs.Query, error) {
 	if o.Since == "" {
 		return q, nil
 	}
-	if d, err := time.ParseDuration(o.Since); err == nil {
-		if d <= 0 {
-			return q, errs.Usagef("invalid --since %s: must be greater than 0", o.Since).Suggest(errs.Option("--since", "10m"))
-		}
-		q.Since = d
-		return q, nil
-	}
-	t, err := time.Parse(time.RFC3339, o.Since)
-	if err != nil {
-		return q, errs.Usagef("invalid --since %s: must be a duration or an RFC 3339 time", strconv.Quote(o.Since)).
+	m, err := factory.ParseMoment(o.Since)
+	switch {
+	case err != nil:
+		return q, errs.Usagef("invalid --since %s: must be a duration such as 10m or 7d, a date such as 2026-01-31, or a time in RFC 3339", strconv.Quote(o.Since)).
 			Suggest(errs.Option("--since", "10m"), errs.Option("--since", "2026-01-02T03:04:05Z")).WithCause(err)
-	}
-	if !now.IsZero() && t.After(now) {
+	case m.Time.IsZero() && m.Ago == 0:
+		return q, errs.Usagef("invalid --since %s: must be greater than 0", o.Since).Suggest(errs.Option("--since", "10m"))
+	case !now.IsZero() && m.Time.After(now):
 		return q, errs.Usagef("invalid --since %s: must not be in the future", o.Since).Suggest(errs.Option("--since", "10m"))
 	}
-	q.SinceTime = t
+	q.Since, q.SinceTime = m.Ago, m.Time
 	return q, nil
 }
 
