@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 
@@ -87,6 +88,10 @@ func load(ctx context.Context, f *factory.Factory, path string) (*savedPlan, err
 	}
 	p := decode(data)
 	if p == nil {
+		var head struct{ Schema string }
+		if _ = json.Unmarshal(data, &head); policy.IsNewer(head.Schema, savedSchema) { // other members may have another type
+			return nil, errs.New("cannot read "+path, fmt.Sprintf("a newer hyperpod wrote it (%s; this version reads %s)", head.Schema, savedSchema)).WithCode(errs.Usage).WithAdvice("upgrade hyperpod")
+		}
 		return nil, errs.Usagef("%s is not a saved plan", path).Suggest(errs.Run("governance", "plan", "-f", "FILE", "--out", path))
 	}
 	return p, nil

@@ -52,4 +52,8 @@ func TestChangedPlan(t *testing.T) {
 			t.Errorf("%s: %v", c[1], err)
 		}
 	}
+	newer := strings.NewReplacer(savedSchema, "hyperpod.governance-saved-plan/v2", `"Mapping"`, `"Map"`).Replace(string(whole))
+	if err := read(newer); err == nil || !strings.Contains(err.Error(), "a newer hyperpod wrote it (hyperpod.governance-saved-plan/v2; this version reads hyperpod.governance-saved-plan/v1)") {
+		t.Error(err)
+	}
 }

@@ -25,6 +25,7 @@ const (
 	WrongType    FaultKind = "WrongType"    // Got describes the value, Want the type
 	WrongValue   FaultKind = "WrongValue"   // Got is the value, Want the values there are, Near those meant
 	Missing      FaultKind = "Missing"      // a required field has no value; Got is its name
+	Newer        FaultKind = "Newer"        // Got is the version of the file, Want the one that is read
 )
 
 // Position is a line and a column in a file, from 1.
@@ -92,6 +93,8 @@ func ParsePart(data []byte) (*Document, Positions, []Fault) {
 		d.faults = append(d.faults, Fault{Position: Position{docs[1].Line, 1}, Kind: Documents, Got: strconv.Itoa(len(docs))})
 	case len(docs) == 0:
 		d.faults = append(d.faults, Fault{Position: Position{1, 1}, Path: "version", Kind: Missing, Got: "version"})
+	case len(docs) == 1 && IsNewer(docs[0].Get("version").Str(), Version):
+		d.add(docs[0].Get("version"), "version", Newer, docs[0].Get("version").Str(), []string{Version})
 	case len(docs) == 1:
 		d.value(docs[0], reflect.ValueOf(out).Elem(), "", nil)
 		d.required(docs[0], "version", "")
@@ -105,6 +108,15 @@ func ParsePart(data []byte) (*Document, Positions, []Fault) {
 		}
 	}
 	return out, d.at, d.faults
+}
+
+// IsNewer reports whether the version of a file is a later one than the one that is read: NAME/v2 after NAME/v1.
+func IsNewer(version, read string) bool {
+	name, number, _ := strings.Cut(version, "/v")
+	known, last, _ := strings.Cut(read, "/v")
+	n, err := strconv.Atoi(number)
+	m, _ := strconv.Atoi(last)
+	return err == nil && name == known && n > m
 }
 
 // isObject reports whether a document is an object of Kubernetes.

@@ -21,6 +21,8 @@ func Fault(f policy.Fault) string {
 		return fmt.Sprintf("unknown field %q%s", f.Path, meant(f.Near, "available", f.Want))
 	case policy.WrongType:
 		return fmt.Sprintf("%s must be %s, not %s", f.Path, strings.Join(f.Want, " or "), f.Got)
+	case policy.Newer:
+		return fmt.Sprintf("a newer hyperpod wrote the file (%s; this version reads %s)", f.Got, f.Want[0])
 	case policy.WrongValue:
 		return fmt.Sprintf("invalid %s %q%s", f.Path, f.Got, meant(f.Near, "must be one of", f.Want))
 	case policy.Missing:
