@@ -46,7 +46,7 @@ func exportTable(doc *policy.Document, wide bool) output.Table {
 		if team.FairShareWeight != nil {
 			weight = *team.FairShareWeight
 		}
-		t.Rows = append(t.Rows, output.T(team.Team, policytext.Quota(team.Quota), cmp.Or(team.Strategy, policy.LendAndBorrow), policytext.Borrowing(team),
+		t.Rows = append(t.Rows, output.T(team.Team, policytext.Quota(team), cmp.Or(team.Strategy, policy.LendAndBorrow), policytext.Borrowing(team),
 			cmp.Or(team.PreemptTeamTasks, "-"), strconv.Itoa(weight)))
 	}
 	return t

@@ -2,6 +2,7 @@ package mcpcmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -261,8 +262,15 @@ func (t *toolbox) shorter(ctx context.Context, c command, length int, more, args
 		return failure(advice), nil
 	}
 	table := ""
-	for _, format := range []output.Name{output.Wide, output.TableFormat} { // -o table leaves out rows
-		if _, table, _ = t.execute(ctx, c, format, more, args, input); table != "" {
+	for _, format := range []output.Name{output.Wide, output.TableFormat} { // the second leaves out rows
+		code, text, notes := t.execute(ctx, c, format, more, args, input)
+		if code == errs.Usage { // the command does not have the format
+			continue
+		}
+		if text != "" || table == "" {
+			table = cmp.Or(text, notes) // an empty table is a note
+		}
+		if table != "" && len(table) <= mostAnswer {
 			break
 		}
 	}

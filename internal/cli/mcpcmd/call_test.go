@@ -27,6 +27,8 @@ func TestLongDocument(t *testing.T) {
 		{"simulate", "team-1  8 used\n", []string{"team-1  8 used"}, []string{"arguments"}},
 		{"governance_export", "TEAM\n", []string{"use the arguments team. This is its table:", "\nTEAM"}, nil},
 		{"validate_template", "TEMPLATE\n", []string{"This is its table:", "\nTEMPLATE"}, nil},
+		{"get_queue", "no job waits", []string{"This is its table:", "\nno job waits"}, nil},
+		{"get_quota", "TEAM\n40 of them", []string{"This is its table:", "\nTEAM\n40 of them"}, []string{"more lines"}},
 		{"governance_plan", "", []string{"The document has"}, []string{"table", dataNotice}},
 		{"start_job", "NAME\n", []string{"The document has"}, []string{"table"}},
 	} {
@@ -36,6 +38,10 @@ func TestLongDocument(t *testing.T) {
 			switch wide := slices.Contains(args, "--output="+string(output.Wide)); {
 			case wide && c.tool == "validate_template": // it has no wide table
 				return errs.Usage
+			case c.tool == "get_queue" && !slices.Contains(args, "--output=json"):
+				fmt.Fprint(f.IO.Err, c.table)
+			case wide && c.tool == "get_quota":
+				fmt.Fprint(f.IO.Out, strings.Repeat("a team with a name\n", 10_000))
 			case wide || slices.Contains(args, "--output="+string(output.TableFormat)):
 				fmt.Fprint(f.IO.Out, c.table)
 			default:

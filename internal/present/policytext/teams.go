@@ -8,8 +8,21 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
 )
 
+// ownFields stands for amounts that only Kueue's own fields can express.
+const ownFields = "see kueue"
+
+// own reports whether Kueue's own fields replace a team's quota and limits.
+func own(t policy.Team) bool { return t.Kueue != nil && t.Kueue.Spec["resourceGroups"] != nil }
+
 // Quota returns what is reserved for a team: "2 ml.p5.48xlarge, 4 accelerators of ml.g5.12xlarge".
-func Quota(list []policy.Quota) string {
+func Quota(t policy.Team) string {
+	if own(t) {
+		return ownFields
+	}
+	return quotas(t.Quota)
+}
+
+func quotas(list []policy.Quota) string {
 	var out []string
 	for _, q := range list {
 		var amounts []string
@@ -42,8 +55,10 @@ func Quota(list []policy.Quota) string {
 // Borrowing returns the most that a team may borrow.
 func Borrowing(t policy.Team) string {
 	switch {
+	case own(t):
+		return ownFields
 	case len(t.AbsoluteBorrowLimits) > 0:
-		return Quota(t.AbsoluteBorrowLimits)
+		return quotas(t.AbsoluteBorrowLimits)
 	case t.Strategy != "" && t.Strategy != policy.LendAndBorrow:
 		return "-"
 	case t.BorrowLimit == nil:

@@ -16,7 +16,7 @@ func TestQuota(t *testing.T) {
 		"2 mig-1g.5gb + 0.5 vCPU of ml.p4d": {{InstanceType: "ml.p4d", AcceleratorPartition: &policy.Partition{Type: "mig-1g.5gb", Count: 2}, VCPU: &half}},
 		"2 + 0.5 GiB of ml.g5.xlarge":       {{InstanceType: "ml.g5.xlarge", Count: &two, MemoryInGiB: &half}},
 	} {
-		if got := Quota(list); got != want {
+		if got := Quota(policy.Team{Quota: list}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -29,6 +29,7 @@ func TestBorrowing(t *testing.T) {
 		"50%":       {},
 		"2%":        {Strategy: policy.LendAndBorrow, BorrowLimit: &two},
 		"-":         {Strategy: policy.Lend, BorrowLimit: &two},
+		"see kueue": {BorrowLimit: &two, Kueue: &policy.TeamKueue{Spec: map[string]any{"resourceGroups": []any{}}}},
 		"2 ml.g5.x": {AbsoluteBorrowLimits: []policy.Quota{{InstanceType: "ml.g5.x", Count: &two}}},
 	} {
 		if got := Borrowing(team); got != want {
