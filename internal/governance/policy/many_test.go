@@ -79,6 +79,21 @@ func TestTeamsThatLend(t *testing.T) {
 	}
 }
 
+// TestUnchangedTeamsCostLittle: what a queue would be after a change is computed only if something changes.
+func TestUnchangedTeamsCostLittle(t *testing.T) {
+	const teams = 500
+	have, err := ToKueue(manyTeams(teams), DefaultMapping())
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := &Live{Objects: *have}
+	var ops []Operation
+	each := allocated(func() { ops = Differences(live, have, Prune{}) }) / teams
+	if len(ops) > 0 || each > 20_000 {
+		t.Errorf("%d operations; a team takes %d bytes", len(ops), each)
+	}
+}
+
 // TestTeamsShareWhatOnlyKueueHas: the fields of many equal queues that the terms of a document cannot express are in memory once.
 func TestTeamsShareWhatOnlyKueueHas(t *testing.T) {
 	const teams = 500

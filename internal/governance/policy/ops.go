@@ -109,7 +109,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		if old != nil && !derived(f) {
 			fields = fieldsOf(f.Spec, old.Spec)
 		}
-		after := applied(old, f, func(o *kueue.ResourceFlavor) *kueue.ResourceFlavorSpec { return &o.Spec })
+		after := applied(old, f, fields, func(o *kueue.ResourceFlavor) *kueue.ResourceFlavorSpec { return &o.Spec })
 		o.add(before(old), kinds.ResourceFlavor, fields, false, after, f)
 	}
 	cohorts := byName(live.Cohorts)
@@ -119,7 +119,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		if old != nil {
 			fields = fieldsOf(canonicalCohort(&c.Spec), canonicalCohort(&old.Spec))
 		}
-		after := applied(old, c, func(o *kueue.Cohort) *kueue.CohortSpec { return &o.Spec })
+		after := applied(old, c, fields, func(o *kueue.Cohort) *kueue.CohortSpec { return &o.Spec })
 		o.add(before(old), kinds.Cohort, fields, false, after, c)
 	}
 	for _, q := range want.ClusterQueues {
@@ -130,7 +130,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 			fields = changing(&q.Spec, &old.Spec)
 			lowers = lower(&old.Spec, &q.Spec)
 		}
-		after := applied(old, q, func(o *kueue.ClusterQueue) *kueue.ClusterQueueSpec { return &o.Spec })
+		after := applied(old, q, fields, func(o *kueue.ClusterQueue) *kueue.ClusterQueueSpec { return &o.Spec })
 		o.add(before(old), kinds.ClusterQueue, fields, lowers, after, q)
 	}
 	localQueues := byName(live.LocalQueues)
@@ -189,12 +189,12 @@ func (o *operations) prune(live *Live, p Prune) {
 }
 
 // applied returns an object as it is once the wanted fields are applied: the wanted one itself if old is nil, because it does
-// not exist.
+// not exist, and if no fields change.
 func applied[O any, P interface {
 	*O
 	DeepCopy() *O
-}, S any](old, want P, spec func(*O) *S) *O {
-	if old == nil {
+}, S any](old, want P, fields []string, spec func(*O) *S) *O {
+	if old == nil || len(fields) == 0 {
 		return want
 	}
 	out := old.DeepCopy()
