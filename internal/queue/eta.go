@@ -7,8 +7,8 @@ type ETA struct {
 	// EarliestSeconds and LatestSeconds count from the document's Time, 0 for now; null
 	// where there is no estimate, or no upper end.
 	EarliestSeconds, LatestSeconds *int64
-	// Reason and Message say why there is no estimate, or no upper end. Reason is a Code
-	// of package forecast; Message is Kueue's until package present/estimate words it.
+	// Reason and Message say why there is no estimate, or no upper end. Reason is an
+	// ETACode; Message is Kueue's until package present/estimate words it.
 	Reason  string `json:",omitempty"`
 	Message string `json:",omitempty"`
 	// Basis counts the sources of the durations, the most frequent first.
@@ -21,8 +21,8 @@ type ETA struct {
 	Horizon   time.Duration `json:"-"`
 }
 
-// Basis counts the workloads whose ends come from one source, a Source of package
-// forecast.
+// Basis counts the workloads whose ends come from one source, a
+// DurationSource.
 type Basis struct {
 	Source string
 	Count  int
@@ -48,3 +48,46 @@ func duration(seconds *int64) time.Duration {
 
 // Seconds returns a duration in whole seconds, the unit of documents.
 func Seconds(d time.Duration) int64 { return int64(d.Round(time.Second) / time.Second) }
+
+// ETACode says why there is no estimate, or no upper end of its range.
+type ETACode string
+
+const (
+	// NoDuration: it waits for workloads without a known end.
+	NoDuration ETACode = "NoDuration"
+	// Overdue: it waits for workloads that have run longer than assumed. They may end
+	// at any time.
+	Overdue ETACode = "Overdue"
+	// NeverFits: it can never start in the current queues.
+	NeverFits ETACode = "NeverFits"
+	// NotQueued: its queue, an admission gate or the workload itself keeps Kueue from
+	// trying it. Time alone changes nothing.
+	NotQueued ETACode = "NotQueued"
+	// BeyondHorizon: it does not start within the horizon.
+	BeyondHorizon ETACode = "BeyondHorizon"
+	// NotModelled: it depends on a feature of Kueue that the estimate does not model.
+	NotModelled ETACode = "NotModelled"
+	// Unsettled: the preemption policies never converge.
+	Unsettled ETACode = "Unsettled"
+)
+
+// DurationSource is where a duration comes from.
+type DurationSource string
+
+const (
+	// MaximumExecutionTime is Kueue's limit on the workload.
+	MaximumExecutionTime DurationSource = "MaximumExecutionTime"
+	// ActiveDeadline is the job's, or its pods', activeDeadlineSeconds.
+	ActiveDeadline DurationSource = "ActiveDeadline"
+	// Reported is the remaining run time that the job itself reports.
+	Reported DurationSource = "Reported"
+	// TeamPriorityHistory: quartiles of finished workloads of its queue and priority.
+	TeamPriorityHistory DurationSource = "TeamPriorityHistory"
+	// TeamHistory: quartiles of finished workloads of its queue.
+	TeamHistory DurationSource = "TeamHistory"
+	// Assumed is the assumed run time.
+	Assumed DurationSource = "Assumed"
+	// PastAssumed: it has run for longer than the assumed run time and may end at any time.
+	// For the earliest start it ends now, for the latest it never ends.
+	PastAssumed DurationSource = "PastAssumed"
+)

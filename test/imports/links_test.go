@@ -21,7 +21,7 @@ var linked = map[string][]string{
 	"internal/cli":        {"admissioncheck", "canceljob", "dashboardcmd", "explainjob", "getjob", "getqueue", "getquota", "governancecmd", "sandboxcmd", "simulatecmd", "startjob", "validatetemplate"},
 	"internal/governance": {"admission", "apply", "check", "explain", "forecast", "inputs", "integration", "plan", "simulate", "versions"},
 	"internal/jobs":       {"follow", "wait"},
-	"internal/present":    {"dashboardview", "doctortext", "estimate", "notetext", "plantext", "sweeptext", "verdict"},
+	"internal/present":    {"doctortext", "notetext", "plantext", "sweeptext", "verdict"},
 	"internal/sandbox":    {"api", "control"},
 	"test":                {"counts", "crash", "e2e", "fault", "fidelity", "live", "network", "script", "soak", "worlds"},
 }

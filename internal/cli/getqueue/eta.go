@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/present/queuetext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -60,7 +59,7 @@ func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, na
 	for i := range v.items {
 		if e, ok := etas[v.items[i].Key]; ok {
 			v.items[i].ETA = &e
-			if q := clusterQueues[v.items[i].ClusterQueue]; q != nil && e.Reason == string(forecast.NeverFits) {
+			if q := clusterQueues[v.items[i].ClusterQueue]; q != nil && e.Reason == string(queue.NeverFits) {
 				queue.Decide(&v.items[i], q)
 			}
 		}

@@ -7,12 +7,14 @@ import (
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 )
 
 // span is how long a workload runs in all: low if things go fast, high if slow.
 type span struct {
 	low, high time.Duration
-	source    Source
+	source    queue.DurationSource
 	known     bool
 }
 
@@ -90,7 +92,7 @@ func (l *durations) remaining(w *kueue.Workload, elapsed time.Duration) span {
 	out := l.usual(w, elapsed)
 	if l.o.Deadline != nil && elapsed > 0 { // a job that starts anew has reported nothing
 		if left := l.o.Deadline(w).Left; left > 0 {
-			out = span{left, left, Reported, true}
+			out = span{left, left, queue.Reported, true}
 		}
 	}
 	limit, source := l.limit(w)
@@ -104,32 +106,32 @@ func (l *durations) remaining(w *kueue.Workload, elapsed time.Duration) span {
 		}
 	}
 	if !out.known && l.o.Assume > 0 {
-		out = span{l.o.Assume - elapsed, l.o.Assume - elapsed, Assumed, true}
+		out = span{l.o.Assume - elapsed, l.o.Assume - elapsed, queue.Assumed, true}
 		if out.low <= 0 {
-			out = span{source: PastAssumed, known: true}
+			out = span{source: queue.PastAssumed, known: true}
 		}
 	}
 	return out
 }
 
 // limit returns the longest a workload may run, 0 when nothing limits it.
-func (l *durations) limit(w *kueue.Workload) (limit time.Duration, source Source) {
-	shorter := func(d time.Duration, s Source) {
+func (l *durations) limit(w *kueue.Workload) (limit time.Duration, source queue.DurationSource) {
+	shorter := func(d time.Duration, s queue.DurationSource) {
 		if d > 0 && (limit == 0 || d < limit) {
 			limit, source = d, s
 		}
 	}
 	if s := w.Spec.MaximumExecutionTimeSeconds; s != nil {
 		// What it ran before an eviction counts against Kueue's limit.
-		shorter(max(time.Duration(*s)*time.Second-past(w), time.Second), MaximumExecutionTime)
+		shorter(max(time.Duration(*s)*time.Second-past(w), time.Second), queue.MaximumExecutionTime)
 	}
 	for i := range w.Spec.PodSets {
 		if s := w.Spec.PodSets[i].Template.Spec.ActiveDeadlineSeconds; s != nil {
-			shorter(time.Duration(*s)*time.Second, ActiveDeadline)
+			shorter(time.Duration(*s)*time.Second, queue.ActiveDeadline)
 		}
 	}
 	if l.o.Deadline != nil {
-		shorter(l.o.Deadline(w).Deadline, ActiveDeadline)
+		shorter(l.o.Deadline(w).Deadline, queue.ActiveDeadline)
 	}
 	return limit, source
 }
@@ -139,8 +141,8 @@ func (l *durations) limit(w *kueue.Workload) (limit time.Duration, source Source
 func (l *durations) usual(w *kueue.Workload, elapsed time.Duration) span {
 	for _, from := range []struct {
 		key    string
-		source Source
-	}{{teamPriority(w), TeamPriorityHistory}, {team(w), TeamHistory}} {
+		source queue.DurationSource
+	}{{teamPriority(w), queue.TeamPriorityHistory}, {team(w), queue.TeamHistory}} {
 		h := l.history[from.key]
 		if len(h) < enough {
 			continue

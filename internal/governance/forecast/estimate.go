@@ -11,6 +11,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 )
 
 // estimate runs the world forward twice: once with only the targets' own queue
@@ -80,16 +81,16 @@ func present(ctx context.Context, e *admission.Engine, o Options, target *kueue.
 	}
 	switch {
 	case len(d.NotModelled) > 0 && d.Outcome != admission.Never && !blocked(d.Reason):
-		out.Code, out.NotModelled = NotModelled, d.NotModelled
+		out.Code, out.NotModelled = queue.NotModelled, d.NotModelled
 		return true, nil
 	case d.Outcome.Starts():
 		out.Known, out.Earliest, out.Latest = true, o.Now, o.Now
 		return true, nil
 	case blocked(d.Reason):
-		out.Code, out.Message = NotQueued, d.Message
+		out.Code, out.Message = queue.NotQueued, d.Message
 		return true, nil
 	case d.Outcome == admission.Never:
-		out.Code, out.Message = NeverFits, d.Message
+		out.Code, out.Message = queue.NeverFits, d.Message
 		return true, nil
 	}
 	return false, nil
@@ -117,7 +118,7 @@ func conclude(e *ETA, quick, slow *forecastRun, k key) {
 	if !late {
 		from = quick
 		slow.explain(e)
-		if e.Code == Overdue && !soon {
+		if e.Code == queue.Overdue && !soon {
 			quick.explain(e) // it does not start even if the overdue jobs end now
 		}
 	}
@@ -137,13 +138,13 @@ func (r *forecastRun) explain(e *ETA) {
 	e.Unknown, e.UnknownTotal, e.Horizon = r.unboundedNames[:min(len(r.unboundedNames), mostNames)], r.unbounded, 0
 	switch {
 	case r.unsettled:
-		e.Code = Unsettled
+		e.Code = queue.Unsettled
 	case r.unbounded > 0 && r.o.Assume > 0: // only jobs that have outrun the assumption have no end
-		e.Code = Overdue
+		e.Code = queue.Overdue
 	case r.unbounded > 0:
-		e.Code = NoDuration
+		e.Code = queue.NoDuration
 	default:
-		if e.Code = BeyondHorizon; r.exhausted {
+		if e.Code = queue.BeyondHorizon; r.exhausted {
 			e.Horizon = r.o.Horizon
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 )
 
 // World is the cluster that a forecast starts from.
@@ -71,28 +72,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Code says why there is no estimate, or no upper end of its range.
-type Code string
-
-const (
-	// NoDuration: it waits for workloads without a known end.
-	NoDuration Code = "NoDuration"
-	// Overdue: it waits for workloads that have run longer than assumed. They may end
-	// at any time.
-	Overdue Code = "Overdue"
-	// NeverFits: it can never start in the current queues.
-	NeverFits Code = "NeverFits"
-	// NotQueued: its queue, an admission gate or the workload itself keeps Kueue from
-	// trying it. Time alone changes nothing.
-	NotQueued Code = "NotQueued"
-	// BeyondHorizon: it does not start within the horizon.
-	BeyondHorizon Code = "BeyondHorizon"
-	// NotModelled: it depends on a feature of Kueue that the estimate does not model.
-	NotModelled Code = "NotModelled"
-	// Unsettled: the preemption policies never converge.
-	Unsettled Code = "Unsettled"
-)
-
 // ETA is the estimate for one workload.
 type ETA struct {
 	Namespace, Name string
@@ -105,7 +84,7 @@ type ETA struct {
 	// those that have run longer than assumed never end. Zero: there is no upper end;
 	// Code says why.
 	Latest time.Time
-	Code   Code
+	Code   queue.ETACode
 	// Message is Kueue's, of NotQueued and NeverFits.
 	Message string
 	// NotModelled names the features of Code NotModelled (see package admission).
@@ -132,30 +111,9 @@ func (e ETA) Wait(now time.Time) (from, to time.Duration) {
 	return from, to
 }
 
-// Source is where a duration comes from.
-type Source string
-
-const (
-	// MaximumExecutionTime is Kueue's limit on the workload.
-	MaximumExecutionTime Source = "MaximumExecutionTime"
-	// ActiveDeadline is the job's, or its pods', activeDeadlineSeconds.
-	ActiveDeadline Source = "ActiveDeadline"
-	// Reported is the remaining run time that the job itself reports.
-	Reported Source = "Reported"
-	// TeamPriorityHistory: quartiles of finished workloads of its queue and priority.
-	TeamPriorityHistory Source = "TeamPriorityHistory"
-	// TeamHistory: quartiles of finished workloads of its queue.
-	TeamHistory Source = "TeamHistory"
-	// Assumed is Options.Assume.
-	Assumed Source = "Assumed"
-	// PastAssumed: it has run for longer than Options.Assume and may end at any time.
-	// For the earliest start it ends now, for the latest it never ends.
-	PastAssumed Source = "PastAssumed"
-)
-
 // Basis counts the workloads whose ends come from one source.
 type Basis struct {
-	Source Source
+	Source queue.DurationSource
 	Count  int
 }
 

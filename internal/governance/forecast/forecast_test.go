@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
@@ -311,7 +312,7 @@ func TestNamesWhatHasNoEnd(t *testing.T) {
 	endless.OwnerReferences = []metav1.OwnerReference{{Kind: "PyTorchJob", Name: "endless", Controller: new(true)}}
 	w.add(endless, w.job("elsewhere", "other", 8, since(time.Hour)))
 	got := eta(t, w, forecast.Options{}, w.job("a", "new", 8))
-	if !slices.Equal(got.Unknown, []string{"a/endless"}) || got.Code != forecast.NoDuration || got.UnknownTotal != 1 {
+	if !slices.Equal(got.Unknown, []string{"a/endless"}) || got.Code != queue.NoDuration || got.UnknownTotal != 1 {
 		t.Errorf("%+v", got)
 	}
 }

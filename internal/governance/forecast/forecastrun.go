@@ -12,6 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 )
 
 // pass is one run forward.
@@ -46,7 +47,7 @@ type forecastRun struct {
 	// their quota, and then they queue again.
 	evicting map[key]bool
 	due      endings
-	ended    []Source
+	ended    []queue.DurationSource
 	started  map[key]start // targets
 	begun    []key         // all that were admitted, in that order
 
@@ -62,7 +63,7 @@ type forecastRun struct {
 type ending struct {
 	at     time.Time
 	key    key
-	source Source
+	source queue.DurationSource
 }
 
 // endings is a heap, the earliest first; equal times by name.
@@ -212,7 +213,7 @@ func (r *forecastRun) begin(k key, elapsed time.Duration) {
 	}
 	w := r.objects[k]
 	s := r.known.remaining(w, elapsed)
-	if !s.known || r.slow && s.source == PastAssumed {
+	if !s.known || r.slow && s.source == queue.PastAssumed {
 		if r.t != nil && r.t.roots[r.t.queueOf(w)] == r.t.roots[r.t.target] {
 			r.unbounded++
 			name, _ := inputs.JobOf(w)
@@ -283,7 +284,7 @@ func (r *forecastRun) next(step int) []ending {
 
 // basis counts the sources of the first n ends.
 func (r *forecastRun) basis(n int) []Basis {
-	counts := map[Source]int{}
+	counts := map[queue.DurationSource]int{}
 	for _, s := range r.ended[:n] {
 		counts[s]++
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -30,9 +29,9 @@ func Range(e *queue.ETA) string {
 	}
 	latest, bounded := e.Latest()
 	switch {
-	case !e.Known() && e.Reason == string(forecast.NeverFits):
+	case !e.Known() && e.Reason == string(queue.NeverFits):
 		return "never"
-	case !bounded && e.Earliest() == 0 && e.Reason == string(forecast.Overdue):
+	case !bounded && e.Earliest() == 0 && e.Reason == string(queue.Overdue):
 		return "any time"
 	case !e.Known(), !bounded && e.Earliest() == 0:
 		return "?"
@@ -52,16 +51,16 @@ func Range(e *queue.ETA) string {
 }
 
 func reason(e *queue.ETA) string {
-	switch forecast.Code(e.Reason) {
-	case forecast.NotModelled:
+	switch queue.ETACode(e.Reason) {
+	case queue.NotModelled:
 		return "it depends on a feature of Kueue that the estimate does not model"
-	case forecast.Unsettled:
+	case queue.Unsettled:
 		return "the preemption policies never converge"
-	case forecast.NoDuration:
+	case queue.NoDuration:
 		return "no known end for " + jobs(e)
-	case forecast.Overdue:
+	case queue.Overdue:
 		return jobs(e) + words.Verb(e.JobsTotal, " has", " have") + " run longer than assumed"
-	case forecast.BeyondHorizon:
+	case queue.BeyondHorizon:
 		if e.Horizon > 0 {
 			return "later than the horizon of the estimate (" + days(e.Horizon) + ")"
 		}
@@ -89,20 +88,20 @@ func days(d time.Duration) string {
 // Basis returns the source of durations of some jobs: "1 job's deadline".
 func Basis(source string, jobs int) string {
 	what := source
-	switch forecast.Source(source) {
-	case forecast.MaximumExecutionTime:
+	switch queue.DurationSource(source) {
+	case queue.MaximumExecutionTime:
 		what = "maximum run time"
-	case forecast.ActiveDeadline:
+	case queue.ActiveDeadline:
 		what = "deadline"
-	case forecast.Reported:
+	case queue.Reported:
 		what = "own estimate"
-	case forecast.TeamPriorityHistory:
+	case queue.TeamPriorityHistory:
 		what = "usual run time in the team at this priority"
-	case forecast.TeamHistory:
+	case queue.TeamHistory:
 		what = "usual run time in the team"
-	case forecast.Assumed:
+	case queue.Assumed:
 		what = "assumed run time"
-	case forecast.PastAssumed:
+	case queue.PastAssumed:
 		return words.Count(jobs, "job", "jobs") + " past the assumed run time"
 	}
 	return words.Count(jobs, "job's", "jobs'") + " " + what

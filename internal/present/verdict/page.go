@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/estimate"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -198,9 +198,9 @@ func topologyText(t *check.Topology) string {
 func startRow(p *textpage.Page, v *check.Verdict, age func(time.Duration) string) {
 	e := v.ETA
 	switch {
-	case e == nil || !e.Known() && e.Reason == string(forecast.NotQueued):
+	case e == nil || !e.Known() && e.Reason == string(queue.NotQueued):
 		return // the first line says why
-	case e.Reason == string(forecast.NoDuration) && !e.Known():
+	case e.Reason == string(queue.NoDuration) && !e.Known():
 		p.Row("starts", "unknown: "+e.Message+" (see "+suggest.AssumeDuration().Args[0]+")")
 		return
 	case !e.Known():
@@ -210,7 +210,7 @@ func startRow(p *textpage.Page, v *check.Verdict, age func(time.Duration) string
 	latest, bounded := e.Latest()
 	text := "in about " + age(e.Earliest())
 	switch {
-	case !bounded && e.Earliest() == 0 && e.Reason == string(forecast.Overdue):
+	case !bounded && e.Earliest() == 0 && e.Reason == string(queue.Overdue):
 		p.Row("starts", "at any time: "+e.Message)
 		return
 	case !bounded && e.Earliest() == 0:
