@@ -18,7 +18,7 @@ var linked = map[string][]string{
 	"":                    {"bench"},
 	"cmd":                 {"gendocs"},
 	"internal":            {"cli", "doctor", "sandbox", "snapshot"},
-	"internal/cli":        {"admissioncheck", "canceljob", "dashboardcmd", "explainjob", "getjob", "getqueue", "getquota", "governancecmd", "sandboxcmd", "simulatecmd", "startjob", "validatetemplate"},
+	"internal/cli":        {"admissioncheck", "canceljob", "dashboardcmd", "explainjob", "getjob", "getqueue", "governancecmd", "sandboxcmd", "simulatecmd", "startjob", "validatetemplate"},
 	"internal/governance": {"admission", "apply", "check", "explain", "forecast", "inputs", "integration", "plan", "simulate", "versions"},
 	"internal/jobs":       {"follow", "wait"},
 	"internal/present":    {"doctortext", "notetext", "plantext", "sweeptext", "verdict"},

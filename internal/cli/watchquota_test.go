@@ -1,4 +1,4 @@
-package getquota
+package cli
 
 import (
 	"bufio"
@@ -10,15 +10,16 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/offline"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// TestWatch: each change is a line, in JSON and as a table in a pipe, until
+// TestWatchQuota: get-quota --watch: each change is a line, in JSON and as a table in a pipe, until
 // Ctrl-C.
-func TestWatch(t *testing.T) {
+func TestWatchQuota(t *testing.T) {
 	home := t.TempDir()
 	user := func(out io.Writer) *factory.Factory {
 		s, _ := output.Test()
@@ -46,13 +47,13 @@ func TestWatch(t *testing.T) {
 			f := user(w)
 			f.Global.Output = format
 			tick := make(chan time.Time)
-			o := &Options{Factory: f, By: byTeam, Watch: true, Tick: tick}
+			o := &getquota.Options{Factory: f, By: "team", Watch: true, Tick: tick}
 			if err := o.Validate(); err != nil {
 				t.Fatal(err)
 			}
 			ctx, stop := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
-			go func() { ended <- Run(ctx, o); w.Close() }()
+			go func() { ended <- getquota.Run(ctx, o); w.Close() }()
 			lines := make(chan string)
 			go func() {
 				for s := bufio.NewScanner(r); s.Scan(); {
@@ -108,9 +109,9 @@ func (d *drawings) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWatchRedraws: a terminal is drawn again although nothing changes, as what was
+// TestWatchQuotaRedraws: a terminal is drawn again although nothing changes, as what was
 // drawn is lost when it is resized.
-func TestWatchRedraws(t *testing.T) {
+func TestWatchQuotaRedraws(t *testing.T) {
 	home := t.TempDir()
 	screen := &drawings{}
 	s, _ := output.Test()
@@ -123,13 +124,13 @@ func TestWatchRedraws(t *testing.T) {
 	}}
 	offline.Use(f)
 	tick := make(chan time.Time)
-	o := &Options{Factory: f, By: byTeam, Watch: true, Tick: tick}
+	o := &getquota.Options{Factory: f, By: "team", Watch: true, Tick: tick}
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, o) }()
+	go func() { ended <- getquota.Run(ctx, o) }()
 	for i := 0; screen.n.Load() < 4 && i < 100; i++ {
 		select {
 		case tick <- time.Time{}:
