@@ -290,15 +290,17 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, start.Add(time.Hour).Format(nameLayout)+extension), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var newer *NewerError
-	if _, err := Open(dir, Options{Cluster: "https://test"}); !errors.As(err, &newer) || !strings.Contains(err.Error(), "format 2") {
-		t.Error(err)
-	}
-	if _, err := Read(dir, start, start.Add(2*time.Hour)); !errors.As(err, &newer) {
-		t.Error(err)
+	for _, text := range [][]byte{text, sealed([]byte(`{"hyperpodHistory":2,"cluster":{"server":"https://test"}}`))} { // a later header may have another form
+		if err := os.WriteFile(filepath.Join(dir, start.Add(time.Hour).Format(nameLayout)+extension), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var newer *NewerError
+		if _, err := Open(dir, Options{Cluster: "https://test"}); !errors.As(err, &newer) || !strings.Contains(err.Error(), "format 2") {
+			t.Error(err)
+		}
+		if _, err := Read(dir, start, start.Add(2*time.Hour)); !errors.As(err, &newer) {
+			t.Error(err)
+		}
 	}
 }
 

@@ -186,11 +186,15 @@ type segment struct {
 func parse(path string, data []byte) (segment, error) {
 	var s segment
 	text, rest, err := unseal(data)
-	if err != nil || json.Unmarshal(text, &s.header) != nil || s.Format == 0 {
+	if err != nil {
 		return segment{}, nil
 	}
-	if s.Format > Format {
+	err = json.Unmarshal(text, &s.header) // it goes on after members of another type, which a newer version may write
+	switch {
+	case s.Format > Format:
 		return s, &NewerError{path, s.Format}
+	case err != nil || s.Format == 0:
+		return segment{}, nil
 	}
 	d, shared := decoder{amountsOf: map[string]map[string]int64{}}, string(data)
 	s.lines = make([]line, 0, bytes.Count(rest, []byte("\n")))
