@@ -132,7 +132,7 @@ func TestParseFaults(t *testing.T) {
 		"no version":              {"teams: []\n", "1:1 Missing version"},
 		"another version":         {"version: v9\n", "1:10 WrongValue version"},
 		"a newer version":         {"version: hyperpod.policy/v2\nfuture: 1\nteams: {}\n", "1:10 Newer version"},
-		"a version that is none":  {"version: hyperpod.policy/v1beta1\n", "1:10 WrongValue version"},
+		"an unknown version":      {"version: hyperpod.policy/v1beta1\n", "1:10 WrongValue version"},
 		"a manifest":              {"apiVersion: v1\nkind: List\nitems: []\n", "1:1 Manifest "},
 		"manifests":               {"apiVersion: v1\nkind: Secret\n---\napiVersion: v1\nkind: Secret\n", "1:1 Manifest "},
 		"two documents":           {"version: hyperpod.policy/v1\n---\nversion: hyperpod.policy/v1\n", "3:1 Documents "},
