@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/pattern"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
 
 // The kinds of suggestions to a model, in place of those to a person.
@@ -20,18 +21,37 @@ const (
 // advised returns the notes of a command for a model: flags become the arguments of the tool, and commands become tools. What
 // has no counterpart in a tool is left out of the suggestions.
 func (t *toolbox) advised(c command, notes string) string {
-	lines := strings.Split(notes, "\n")
-	for i, line := range lines {
+	var out []string
+	for line := range strings.SplitSeq(notes, "\n") {
 		var d errs.Document
-		if !strings.HasPrefix(line, `{"Schema":"`+errs.Schema+`"`) || json.Unmarshal([]byte(line), &d) != nil {
-			lines[i] = c.inArguments(line)
-			continue
-		}
-		if text, err := output.JSONLine(t.advisedError(c, d)); err == nil {
-			lines[i] = strings.TrimSuffix(string(text), "\n")
+		if m := pasted().FindStringSubmatch(line); m != nil {
+			if tool, ok := t.advisedLine(c, m[2]); ok {
+				out = append(out, m[1]+tool)
+			}
+		} else if !strings.HasPrefix(line, `{"Schema":"`+errs.Schema+`"`) || json.Unmarshal([]byte(line), &d) != nil {
+			out = append(out, c.inArguments(line))
+		} else if text, err := output.JSONLine(t.advisedError(c, d)); err == nil {
+			out = append(out, strings.TrimSuffix(string(text), "\n"))
 		}
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(out, "\n")
+}
+
+// pasted finds a command line for people below a note.
+var pasted = pattern.Lazy(`^( +(?:try:)? *)hyperpod (.*)$`)
+
+// advisedLine is advised for a command line with its note.
+func (t *toolbox) advisedLine(c command, line string) (string, bool) {
+	line, note, noted := strings.Cut(line, "   # ")
+	words, err := shellwords.Split(line)
+	if err != nil {
+		return "", false
+	}
+	s, ok := t.advisedSuggestion(c, errs.SuggestionDocument{Kind: "Command", Args: words, Note: note})
+	if noted {
+		s.Line += "   # " + s.Note
+	}
+	return s.Line, ok
 }
 
 // advisedError is advised for an error.

@@ -134,3 +134,19 @@ func TestAdvice(t *testing.T) {
 		}
 	}
 }
+
+// TestAdvisedNotes: command lines below a note become tools, or are left out.
+func TestAdvisedNotes(t *testing.T) {
+	io, _ := output.Test()
+	box := &toolbox{o: &Options{Factory: &factory.Factory{IO: io}}}
+	const notes = "warning: big can never run; still waiting\n" +
+		"  try:   hyperpod start-job --from big --replace --node-count 2 -n x --sandbox\n" +
+		"  try:   hyperpod explain-job big -n 'a b' --sandbox   # explains -n\n" +
+		"         hyperpod list-jobs -n x"
+	const want = "warning: big can never run; still waiting\n" +
+		"  try:   explain_job {\"name\":\"big\",\"namespace\":\"a b\"}   # explains namespace\n" +
+		"         list_jobs {\"namespace\":\"x\"}"
+	if got := box.advised(tool("wait_job"), notes); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
