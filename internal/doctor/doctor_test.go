@@ -123,7 +123,7 @@ Nodes Warn Unhealthy n1`
 // TestCommandPermissions: a command is allowed with its required permissions alone.
 func TestCommandPermissions(t *testing.T) {
 	deleting := func(command string) bool {
-		return slices.Contains([]string{"cancel-job", "cancel-job --reason", "delete-template"}, command) || strings.HasSuffix(command, "--on-interrupt cancel")
+		return slices.Contains([]string{"cancel-job", "cancel-job --reason", "delete-template", "mcp --allow start,cancel,patch"}, command) || strings.HasSuffix(command, "--on-interrupt cancel")
 	}
 	for _, c := range commandPermissionsOf(func(q question) bool { return q.resource != "nodes" && q.verb != "delete" }) {
 		if want := !deleting(c.Command); c.Allowed != want || c.Allowed != (len(c.MissingPermissions) == 0) {
