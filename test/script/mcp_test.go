@@ -199,6 +199,18 @@ func TestMCPNamespace(t *testing.T) {
 	}
 }
 
+// TestMCPPractice: a sandbox that the environment chooses has no tools for clusters of AWS, as with --sandbox.
+func TestMCPPractice(t *testing.T) {
+	t.Parallel()
+	s := connectMCP(t, t.TempDir(), []string{"HYPERPOD_SANDBOX=1"})
+	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_clusters"}); err == nil || !strings.Contains(err.Error(), "not with --sandbox") {
+		t.Error(err)
+	}
+	if r := callTool(t, s, "get_capacity", nil); r.IsError {
+		t.Error(texts(r))
+	}
+}
+
 // TestMCPContext: the context that was current at the first call stays the cluster of the tools.
 func TestMCPContext(t *testing.T) {
 	t.Parallel()

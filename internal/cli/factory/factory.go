@@ -318,10 +318,16 @@ func (f *Factory) kubeconfig() (*Cluster, error) {
 	return f.InContext(cmp.Or(f.Global.Context, f.Config.Context))
 }
 
+// Practice reports whether this run is about a sandbox or a snapshot, by its flags or the environment.
+func (f *Factory) Practice() bool {
+	path, err := f.SnapshotPath()
+	return err != nil || path != "" || f.SandboxName("") != "" && live(f.Global) == ""
+}
+
 // ContextName returns the context of the kubeconfig that this run is about, "" if it is about a sandbox, a snapshot, Slurm or
 // nothing.
 func (f *Factory) ContextName() string {
-	if path, err := f.SnapshotPath(); err != nil || path != "" || f.SandboxName("") != "" && live(f.Global) == "" {
+	if f.Practice() {
 		return ""
 	}
 	if c, wrong := f.Slurm(); c != nil || wrong != nil {

@@ -83,7 +83,7 @@ func TestDescriptions(t *testing.T) {
 // does is left out. What others wrote stays as it is.
 func TestAdvice(t *testing.T) {
 	io, _ := output.Test()
-	f := &factory.Factory{IO: io}
+	f := &factory.Factory{IO: io, Env: func(string) string { return "" }}
 	f.Global.Sandbox = factory.DefaultSandbox
 	box := &toolbox{o: &Options{Factory: f, Allow: []string{"cancel"}}}
 	for _, c := range []struct {
@@ -138,7 +138,7 @@ func TestAdvice(t *testing.T) {
 // TestAdvisedNotes: command lines below a note become tools, or are left out.
 func TestAdvisedNotes(t *testing.T) {
 	io, _ := output.Test()
-	box := &toolbox{o: &Options{Factory: &factory.Factory{IO: io}}}
+	box := &toolbox{o: &Options{Factory: &factory.Factory{IO: io, Env: func(string) string { return "" }}}}
 	const notes = "warning: big can never run; still waiting\n" +
 		"  try:   hyperpod start-job --from big --replace --node-count 2 -n x --sandbox\n" +
 		"  try:   hyperpod explain-job big -n 'a b' --sandbox   # explains -n\n" +
