@@ -29,6 +29,8 @@ type Source struct {
 	Set                []string
 	AllowUnset         []string
 	AllowUnknown       bool
+	// FileCount is how often --config-file was given.
+	FileCount int
 }
 
 // Title implements factory.OptionGroup.
@@ -39,7 +41,7 @@ func (s *Source) AddFlags(cmd *cobra.Command) {
 	factory.AddJobNameFlag(cmd, &s.Name)
 	fs := cmd.Flags()
 	fs.BoolVar(&s.GenerateName, "generate-name", false, "append a random suffix to the name")
-	fs.VarP(&once{to: &s.File}, "config-file", "f", "manifest, template, v2 configuration file or sbatch script; a folder of manifests; - for stdin")
+	fs.VarP(&counted{to: &s.File, times: &s.FileCount}, "config-file", "f", "manifest, template, v2 configuration file or sbatch script; a folder of manifests; - for stdin")
 	factory.TakesFile(fs, "config-file")
 	fs.StringVar(&s.Template, "template", "", "name of a template (see list-templates)")
 	factory.AddChoice(cmd, &s.JobKind, factory.Choice{Name: "job-kind", Words: jobKinds(), Read: fullKind,
@@ -55,6 +57,9 @@ func (s *Source) AddFlags(cmd *cobra.Command) {
 
 // Validate implements factory.OptionGroup.
 func (s *Source) Validate() error {
+	if s.FileCount > 1 {
+		return errs.Usagef("--config-file can be given only once").WithAdvice("put the files into one folder, or start them one after the other")
+	}
 	sources := s.sources()
 	if len(sources) > 1 {
 		return twoSources(sources[0], sources[1])
