@@ -42,12 +42,7 @@ func exportTable(doc *policy.Document, wide bool) output.Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("and %d more teams (see -o wide)", left))
 	}
 	for _, team := range teams {
-		weight := 0
-		if team.FairShareWeight != nil {
-			weight = *team.FairShareWeight
-		}
-		t.Rows = append(t.Rows, output.T(team.Team, policytext.Quota(team), cmp.Or(team.Strategy, policy.LendAndBorrow), policytext.Borrowing(team),
-			cmp.Or(team.PreemptTeamTasks, "-"), strconv.Itoa(weight)))
+		t.Rows = append(t.Rows, output.T(team.Team, policytext.Quota(team), team.Shares(), policytext.Borrowing(team), cmp.Or(team.PreemptTeamTasks, "-"), strconv.Itoa(team.Weight())))
 	}
 	return t
 }

@@ -59,10 +59,8 @@ func Borrowing(t policy.Team) string {
 		return ownFields
 	case len(t.AbsoluteBorrowLimits) > 0:
 		return quotas(t.AbsoluteBorrowLimits)
-	case t.Strategy != "" && t.Strategy != policy.LendAndBorrow:
+	case t.Shares() != policy.LendAndBorrow:
 		return "-"
-	case t.BorrowLimit == nil:
-		return "50%"
 	}
-	return strconv.Itoa(*t.BorrowLimit) + "%"
+	return strconv.Itoa(t.Percent()) + "%"
 }
