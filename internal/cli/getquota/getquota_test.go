@@ -129,6 +129,21 @@ func TestManyTeams(t *testing.T) {
 	}
 }
 
+// TestOneTeamOfACohort: a team keeps its row where a row for it together with others of its cohort hides only its name.
+func TestOneTeamOfACohort(t *testing.T) {
+	o, _ := options(t)
+	o.Tree = true
+	s := large(51, gpu)
+	s.Workloads = s.Workloads[:50] // team-50, the only one of pool-5, uses nothing
+	var names []string
+	for _, r := range tableOf(t, o, s, false).Rows {
+		names = append(names, r[0].Text)
+	}
+	if !slices.Contains(names, "  team-50") || slices.Contains(names, "  1 more") || !slices.Contains(names, "  3 more") {
+		t.Errorf("%q", names)
+	}
+}
+
 // TestManyTeamsInATree: each cohort has its row, and its teams with little use one together. -o wide has all.
 func TestManyTeamsInATree(t *testing.T) {
 	o, _ := options(t)

@@ -2,6 +2,7 @@ package getquota
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -62,7 +63,7 @@ func (p page) tree(wide bool) output.Table {
 }
 
 // lessRelevant returns the teams that have no row of their own in a long tree, by their index. Those of a cohort have one row together,
-// in place of the last of them, which has the rows of all; the others have none.
+// in place of the last of them, which has the rows of all; the others have none. One team alone keeps its row.
 func (p page) lessRelevant(branches []quota.Branch) map[int][]quota.ResourceRow {
 	var teams []line
 	for _, b := range branches {
@@ -86,6 +87,7 @@ func (p page) lessRelevant(branches []quota.Branch) map[int][]quota.ResourceRow 
 		}
 		out[i], last[b.Parent] = append(rest, b.Row), i
 	}
+	maps.DeleteFunc(out, func(_ int, rest []quota.ResourceRow) bool { return len(rest) == 1 })
 	return out
 }
 
