@@ -6,12 +6,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	estimatetext "github.com/hyperpod-cli/hyperpod/internal/present/estimate"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/spread"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -19,7 +21,7 @@ import (
 func (v *view) table(wide, live bool) output.Table {
 	items, notes := v.items, v.notes()
 	if !live && v.io.Shortens(wide, len(items)) {
-		items = few(items)
+		items = few(items, v.state.Taken)
 		notes = append(notes, fmt.Sprintf("the %d jobs with the lowest POS and the longest WAITING have rows (-o wide: all %d)", len(items), len(v.items)))
 	}
 	t := output.Table{Notes: notes, Empty: v.title() + "; " + strings.Join(notes, "; "), Rows: make([][]output.Cell, 0, len(items)), Keys: make([]string, 0, len(items))}
@@ -42,15 +44,16 @@ func (v *view) table(wide, live bool) output.Table {
 }
 
 // few returns the [output.MostRows] items that are next in their queues, those that have waited longest first to be chosen, in the order
-// of items. Items without a position are last to be chosen.
-func few(items []queue.Item) []queue.Item {
+// of items. Items without a position are last to be chosen; of an unknown time, nobody knows that it is long.
+func few(items []queue.Item, now time.Time) []queue.Item {
 	order := make([]int, len(items))
 	for i := range order {
 		order[i] = i
 	}
 	position := func(i int) int { return cmp.Or(items[i].Position, len(items)+1) }
+	waited := func(i int) time.Duration { return spread.Between(items[i].Since, now) }
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(position(a), position(b)), items[a].Since.Compare(items[b].Since))
+		return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(waited(b), waited(a)))
 	})
 	var out []queue.Item
 	for _, i := range slices.Sorted(slices.Values(order[:output.MostRows])) {

@@ -74,7 +74,8 @@ func TestManyPending(t *testing.T) {
 	for i := range 100 { // 50 queues of two jobs; the later a queue, the longer its jobs wait
 		v.items = append(v.items, queue.Item{Job: fmt.Sprintf("job-%02d", i), Team: fmt.Sprintf("team-%02d", i/2), Position: 1 + i%2, Since: now.Add(-time.Duration(i) * time.Minute)})
 	}
-	v.items[98].Position = 0 // not in the order
+	v.items[98].Position = 0       // not in the order
+	v.items[0].Since = time.Time{} // unknown
 	v.teams = []quota.Team{{Name: "team-00"}, {Name: "team-01"}}
 	short := v.table(false, false)
 	if n := len(short.Rows); n != output.MostRows || short.Rows[0][2].Text != "job-18" || short.Rows[n-1][2].Text != "job-96" || len(short.Keys) != n {
