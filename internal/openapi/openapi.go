@@ -31,9 +31,9 @@ type others struct {
 }
 
 func (o *others) UnmarshalJSON(data []byte) error {
-	var any bool
-	if json.Unmarshal(data, &any) == nil {
-		o.none, o.Open = !any, any
+	var open bool
+	if json.Unmarshal(data, &open) == nil {
+		o.none, o.Open = !open, open
 		return nil
 	}
 	return json.Unmarshal(data, &o.schema)

@@ -32,7 +32,7 @@ func keepTeams(doc *policy.Document, only []string) error {
 	return nil
 }
 
-// exportTable has a row for each team. Without -o wide, there are [output.MostRows].
+// exportTable has a row for each team. Without -o wide, there are about [output.MostRows].
 func exportTable(doc *policy.Document, wide bool) output.Table {
 	t := output.Table{Empty: "no teams", Columns: []output.Column{{Title: "TEAM", Keep: true}, {Title: "QUOTA", Wrap: true}, {Title: "STRATEGY", Yield: 2},
 		{Title: "BORROWS", Right: true}, {Title: "PREEMPTS OWN", Yield: 1}, {Title: "WEIGHT", Right: true}}}

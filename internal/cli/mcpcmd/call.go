@@ -51,10 +51,11 @@ type answer struct {
 // its turn only to decide.
 type toolbox struct {
 	o *Options
-	// pending are previews by token.
+	// pending are previews by token. Who has the turn uses them.
 	pending map[string]preview
-	mu      sync.Mutex
-	context string // of the kubeconfig, once it is known
+	// context is that of the kubeconfig, once it is known. Tools that wait read it without a turn.
+	context string
+	mu      sync.Mutex // for context
 }
 
 // cluster returns the flags that choose the cluster. The context that was current at the first call stays: a preview and its
