@@ -97,7 +97,7 @@ func (w *writer) table(t output.Table) {
 func (r report) answer(w *writer, s jobs.Status, health jobs.Resilience) {
 	text := jobtext.Lasting(r.job.Name, s.State, s.Since, w.now, words.Age)
 	if place, of := r.order.Position(r.workload, r.workloads); of > 1 {
-		text += fmt.Sprintf(", %d of %d in its queue", place, of)
+		text += fmt.Sprintf(", %s of %d in its queue", words.Ordinal(place), of)
 	}
 	why := jobtext.Why(s)
 	if jobs.Unattended(r.job, s, w.now) {
