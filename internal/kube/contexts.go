@@ -3,6 +3,8 @@ package kube
 import (
 	"maps"
 	"slices"
+
+	api "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // Contexts returns the names of the kubeconfig's contexts, sorted.
@@ -12,5 +14,10 @@ func Contexts(kubeconfig string, env func(string) string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Sorted(maps.Keys(raw.Contexts)), nil
+	return contextNames(raw), nil
+}
+
+// contextNames returns the names of contexts, sorted. A context that is null in the file has no name.
+func contextNames(raw *api.Config) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(raw.Contexts)), func(name string) bool { return name == "" })
 }

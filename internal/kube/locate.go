@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -151,7 +149,7 @@ func homeDir(env func(string) string) string {
 // pickContext chooses the context; missing are files that KUBECONFIG names and that
 // do not exist.
 func pickContext(l Location, raw *api.Config, missing []string) (string, error) {
-	names := slices.Sorted(maps.Keys(raw.Contexts))
+	names := contextNames(raw)
 	name := l.Context
 	if name == "" {
 		name = raw.CurrentContext

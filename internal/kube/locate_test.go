@@ -83,6 +83,10 @@ func TestLocate(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("a: [b"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	empty := kubeconfig(t, "dev", nil, nil, nil)
+	if err := os.WriteFile(empty, []byte("current-context: dev\ncontexts:\n- null\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name                              string
 		l                                 Location
@@ -100,6 +104,7 @@ func TestLocate(t *testing.T) {
 		{name: "unknown, nothing near", l: Location{Context: "zzzzzz"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{"available:  bare, dev, nouser, prod"}},
 		{name: "unknown, no kubeconfig", l: Location{Context: "x"}, env: env(), code: errs.NotFound, says: []string{`context "x" not found`, "hyperpod connect-cluster NAME"}},
 		{name: "current context that is gone", l: Location{Kubeconfig: two}, env: env(), code: errs.NotFound, says: []string{`context "prod" not found`}},
+		{name: "context without a name: not offered", l: Location{Kubeconfig: empty}, env: env(), code: errs.NotFound, says: []string{`context "dev" not found`, "hyperpod connect-cluster NAME"}},
 		{name: "no current context", l: Location{Kubeconfig: none}, env: env(), code: errs.Failure, says: []string{"no cluster found: the kubeconfig has no current context", "--context a"}},
 		{name: "cluster that is gone", l: Location{Kubeconfig: one, Context: "prod"}, env: env(), code: errs.Failure, says: []string{`cannot use context "prod"`, `cluster "prod" not found in the kubeconfig`}},
 		{name: "cluster without a server", l: Location{Kubeconfig: one, Context: "bare"}, env: env(), code: errs.Failure, says: []string{`cluster "bare" has no server address`}},
