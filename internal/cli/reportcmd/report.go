@@ -310,7 +310,7 @@ func (o *Options) table(d *report.Document, wide bool) output.Table {
 	if wide {
 		most = len(rows)
 	}
-	shown := reporttext.Rows(d, rows, most)
+	shown := reporttext.Rows(d, rows, most, "see -o wide")
 	if len(shown) <= len(rows) { // with the total, one more where all are shown
 		t.Notes = append(t.Notes, fmt.Sprintf("the %d rows with most USED, IDLE and WAITED are shown (-o wide: all %d)", most, len(rows)))
 	}

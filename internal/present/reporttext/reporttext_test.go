@@ -123,10 +123,10 @@ func TestManyTeams(t *testing.T) {
 		d.Teams = append(d.Teams, report.Row{Name: fmt.Sprintf("t%04d", i), Hours: report.Hours{Used: report.Amounts{"nvidia.com/gpu": float64(i)}}})
 	}
 	text := Markdown(d)
-	if n := strings.Count(text, "| t0"); n != MostRows || !strings.Contains(text, "| 960 more | 460320.0 gpu-h |") {
+	if n := strings.Count(text, "| t0"); n != MostRows || !strings.Contains(text, "| 960 more (see -o csv) | 460320.0 gpu-h |") {
 		t.Error(n, text)
 	}
-	if page := string(HTML(d, time.Unix(0, 0))); strings.Count(page, "<td>") > 9*50 || !strings.Contains(page, "975 more teams") || !strings.Contains(page, "960 more") {
+	if page := string(HTML(d, time.Unix(0, 0))); strings.Count(page, "<td>") > 9*50 || !strings.Contains(page, "975 more teams") || !strings.Contains(page, "960 more (see -o csv)") {
 		t.Errorf("%d cells", strings.Count(page, "<td>"))
 	}
 }

@@ -157,13 +157,16 @@ type Group struct {
 // MostRows is the number of rows that a table for people has of each group. JSON, CSV and -o wide have all.
 const MostRows = 40
 
+// allRows is the hint of a page: how to see the teams that it sums up.
+const allRows = "see -o csv"
+
 // Rows returns the rows of a group that are shown: those with the most device-hours, one for the others together, and the
-// total.
-func Rows(d *report.Document, rows []report.Row, most int) []report.Row {
+// total. hint is how to see all.
+func Rows(d *report.Document, rows []report.Row, most int, hint string) []report.Row {
 	shown, rest := report.Most(rows, most)
 	shown = slices.Clone(shown)
 	if rest != nil {
-		rest.Name = fmt.Sprintf("%d more", len(rows)-most)
+		rest.Name = fmt.Sprintf("%d more (%s)", len(rows)-most, hint)
 		shown = append(shown, *rest)
 	}
 	total := d.Total
@@ -175,7 +178,7 @@ func Rows(d *report.Document, rows []report.Row, most int) []report.Row {
 func groups(d *report.Document) (out []Group) {
 	for _, g := range []Group{{"team", d.Teams}, {"owner", d.Owners}, {"project", d.Projects}, {"namespace", d.Namespaces}, {"instance type", d.Types}} {
 		if len(g.Rows) > 1 || len(g.Rows) == 1 && g.Rows[0].Name != "" {
-			out = append(out, Group{g.Title, Rows(d, g.Rows, MostRows)})
+			out = append(out, Group{g.Title, Rows(d, g.Rows, MostRows, allRows)})
 		}
 	}
 	return out
