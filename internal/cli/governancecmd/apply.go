@@ -49,6 +49,8 @@ type ApplyOptions struct {
 	// Recreate are teams, or policy, to delete and create again where SageMaker failed to
 	// change them.
 	Recreate []string
+	// DropTags creates resources again without tags that cannot be read.
+	DropTags bool
 }
 
 func newApply(f *factory.Factory, runF func(context.Context, *ApplyOptions) error) *cobra.Command {
@@ -88,6 +90,7 @@ a file, so that you can go back.`,
 	factory.TakesFile(fs, "backup")
 	fs.DurationVar(&o.Timeout, "timeout", usualTimeout, "how long to wait until the ClusterQueues are active, or for each change of SageMaker (0: do not wait)")
 	fs.StringArrayVar(&o.Recreate, "recreate", nil, "delete and create again a team, or policy, that SageMaker failed to create or change (repeatable)")
+	fs.BoolVar(&o.DropTags, "drop-tags", false, "with --recreate: create without the previous tags where they cannot be read")
 	o.Mapping.add(f, cmd)
 	o.Target.add(f, cmd)
 	return cmd
@@ -116,6 +119,9 @@ func (o *ApplyOptions) Validate() error {
 	}
 	if len(o.Recreate) > 0 && !o.Target.remote() {
 		return factory.Requires("recreate", "--target sagemaker")
+	}
+	if o.DropTags && len(o.Recreate) == 0 {
+		return factory.Requires("drop-tags", "--recreate")
 	}
 	if o.ForceFields && o.Target.remote() {
 		return errs.Usagef("--force-fields cannot be used with --target sagemaker: SageMaker changes only the version that was read")

@@ -38,7 +38,7 @@ func applyRemote(ctx context.Context, o *ApplyOptions, q plan.Request, saved *sa
 	if err := run.quiet(ctx); err != nil {
 		return err
 	}
-	p, err := buildRemote(ctx, r, q, o.Recreate, true)
+	p, err := buildRemote(ctx, r, q, recreation{o.Recreate, o.DropTags}, true)
 	if err != nil {
 		return err
 	}
@@ -149,8 +149,11 @@ func (r *remoteRun) quiet(ctx context.Context) error {
 func (r *remoteRun) slow(err error, what, name string) error {
 	switch {
 	case errors.Is(err, errSlow):
-		return errs.New(what, fmt.Sprintf("SageMaker is still changing %s after %s", name, words.Age(r.Timeout))).WithCause(err).
-			Suggest(errs.Option("--timeout", "1h"))
+		why := fmt.Sprintf("SageMaker is still changing %s after %s", name, words.Age(r.Timeout))
+		if service.Unknown(r.status) {
+			why = fmt.Sprintf("%s has status %q after %s: this version does not know the status", name, r.status, words.Age(r.Timeout))
+		}
+		return errs.New(what, why).WithCause(err).Suggest(errs.Option("--timeout", "1h"))
 	case errors.Is(err, context.Canceled):
 		return factory.Interrupted("SageMaker may still change " + name)
 	}
@@ -226,7 +229,7 @@ func (r *remoteRun) replan(ctx context.Context) {
 	if r.remote.read(ctx) != nil {
 		return // the failure itself is reported
 	}
-	p, err := buildRemote(ctx, r.remote, r.request, nil, false)
+	p, err := buildRemote(ctx, r.remote, r.request, recreation{}, false)
 	if err != nil {
 		return
 	}

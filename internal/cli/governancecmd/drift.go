@@ -44,7 +44,7 @@ func (o *AuditOptions) drift(ctx context.Context, c *factory.Cluster) ([]audit.F
 	if err != nil {
 		return nil, err
 	}
-	p, err := buildRemote(ctx, remote, r, nil, false)
+	p, err := buildRemote(ctx, remote, r, recreation{}, false)
 	if err != nil {
 		return nil, err
 	}

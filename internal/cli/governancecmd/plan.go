@@ -112,7 +112,7 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 		if err != nil {
 			return nil, savedPlan{}, err
 		}
-		p, err := buildRemote(ctx, remote, r, nil, !o.NoConsequences)
+		p, err := buildRemote(ctx, remote, r, recreation{}, !o.NoConsequences)
 		return p, savedOf(r, plan.SageMaker, remote.cluster.ARN, remote.state.Versions()), err
 	}
 	p, live, in, err := build(ctx, o.Factory, r, true)

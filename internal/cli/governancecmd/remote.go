@@ -142,37 +142,59 @@ func (r *remote) readKueue(ctx context.Context) (*policy.Live, *inputs.Inputs, e
 }
 
 // tags reads the tags of the resources to create again, which would lose them otherwise.
-func (r *remote) tags(ctx context.Context, recreate []string) {
+func (r *remote) tags(ctx context.Context, again recreation) error {
 	for _, list := range [][]service.Resource{r.state.Policies, r.state.Allocations} {
 		for i := range list {
 			name := list[i].Team
 			if list[i].Kind == service.Policy {
 				name = service.PolicyName
 			}
-			if !slices.Contains(recreate, name) {
+			if !slices.Contains(again.names, name) {
 				continue
 			}
 			tags, err := r.client.Tags(ctx, list[i].ARN)
-			if err != nil {
+			switch {
+			case err == nil:
+				list[i].Tags = tags
+			case again.dropTags && ctx.Err() == nil:
 				r.f.Notef("warning: %s %s loses its tags: %v", list[i].Kind, list[i].Name, err)
-				continue
+			default:
+				return unread(err, list[i])
 			}
-			list[i].Tags = tags
 		}
 	}
+	return nil
+}
+
+// unread is the error about tags of a resource that cannot be read.
+func unread(err error, r service.Resource) error {
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return e.WithFact("note", r.Kind+" "+r.Name+" is not deleted: it would lose its tags").
+		Suggest(errs.Option("--drop-tags").WithNote("creates it again without tags"))
+}
+
+// recreation is what to delete and create again.
+type recreation struct {
+	names    []string
+	dropTags bool
 }
 
 // buildRemote compares a document with the service and, where it can be read, with the
 // cluster that the service governs.
-func buildRemote(ctx context.Context, r *remote, q plan.Request, recreate []string, consequences bool) (*plan.Plan, error) {
+func buildRemote(ctx context.Context, r *remote, q plan.Request, again recreation, consequences bool) (*plan.Plan, error) {
 	if err := refuse(q, policy.Facts{Served: service.Served(r.state)}); err != nil {
 		return nil, err
 	}
 	if consequences {
 		q.Live, q.Inputs = r.kueue(ctx)
 	}
-	r.tags(ctx, recreate)
-	p, err := plan.BuildRemote(q, plan.Remote{State: r.state, Recreate: recreate, Capacity: aws.Capacity(r.cluster)})
+	if err := r.tags(ctx, again); err != nil {
+		return nil, err
+	}
+	p, err := plan.BuildRemote(q, plan.Remote{State: r.state, Recreate: again.names, Capacity: aws.Capacity(r.cluster)})
 	var ambiguous *plan.AmbiguousError
 	var unknown *plan.UnknownRecreate
 	switch {

@@ -178,7 +178,7 @@ func Settle(ctx context.Context, s Service, op policy.Operation, id string, vers
 			return &StatusError{op.Kind, op.Name, op.Team, r.Status, r.FailureReason, service.RecoveryOf(r.Status)}
 		case op.Action == policy.Delete && r.Status == "Deleted":
 			return nil
-		case op.Action != policy.Delete && !service.Busy(r.Status) && !service.Failed(r.Status) && r.Version >= version:
+		case op.Action != policy.Delete && service.Made(r.Status) && r.Version >= version:
 			return nil
 		}
 		if o.Waiting != nil {

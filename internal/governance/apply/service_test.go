@@ -91,7 +91,7 @@ func TestRunService(t *testing.T) {
 		"a deletion that ends in Deleted":                   {remove, api{change: ok, describe: steps(at(1, "Deleting", 1), at(1, "Deleted", 1))}, ""},
 		"a deletion of what is gone":                        {remove, api{change: fails(errGone)}, ""},
 		"a deletion that fails":                             {remove, api{change: ok, describe: steps(at(1, "Deleting", 1), at(1, "DeleteFailed", 1))}, "DeleteFailed"},
-		"a status that nobody knows ends the wait":          {update, api{change: ok, describe: steps(at(2, "Paused", 2))}, ""},
+		"a status that nobody knows is not the end":         {update, api{change: ok, describe: steps(at(2, "Paused", 2))}, "patience"},
 		"a wait ends when the caller's patience does":       {update, api{change: ok, describe: steps(at(2, "Updating", 2))}, "patience"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,5 +137,25 @@ func TestFirstFailureStops(t *testing.T) {
 	a.calls = nil
 	if err := RunService(ctx, a, ops, ServiceOptions{}); !errors.Is(err, context.Canceled) || len(a.calls) != 0 {
 		t.Errorf("%v, sent %v", err, a.calls)
+	}
+}
+
+// TestUnknownStatus: a status that the API gets later is not the end of a change. The wait goes on, and reports it.
+func TestUnknownStatus(t *testing.T) {
+	errSlow := errors.New("slow")
+	for _, action := range []policy.Action{policy.Create, policy.Update, policy.Delete} {
+		op := policy.Operation{Action: action, Kind: service.Quota, Name: "a", ID: "i", Version: 1}
+		a := &api{describe: func(int) *service.Resource { return at(2, "Paused", 1) }}
+		var seen []string
+		o := ServiceOptions{Waiting: func(_ policy.Operation, status string) { seen = append(seen, status) },
+			Pause: func(_ context.Context, n int) error {
+				if n == 2 {
+					return errSlow
+				}
+				return nil
+			}}
+		if err := Settle(t.Context(), a, op, "i", 2, o); !errors.Is(err, errSlow) || !slices.Equal(seen, []string{"Paused", "Paused", "Paused"}) {
+			t.Errorf("%s: %v, waited at %v", action, err, seen)
+		}
 	}
 }

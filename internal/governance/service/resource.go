@@ -185,6 +185,14 @@ func (s *State) Versions() map[string]string {
 
 const deleted = "Deleted"
 
+// Made reports the status of a change that the service has made.
+func Made(status string) bool { return status == "Created" || status == "Updated" }
+
+// Unknown reports a status that the API got later and whose form says nothing: it can be the end of a change or not.
+func Unknown(status string) bool {
+	return !Made(status) && !Busy(status) && !Failed(status) && status != deleted
+}
+
 // Busy reports a status that the service will change by itself. The API may get further
 // ones, so the form of the word decides.
 func Busy(status string) bool { return strings.HasSuffix(status, "ing") }
