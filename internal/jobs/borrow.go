@@ -35,6 +35,17 @@ func AllHoldings(of []*state.Workload, queue *state.ClusterQueue, others []state
 	return out
 }
 
+// Borrowed returns what several workloads of a job borrow together, of the resources that count.
+func Borrowed(of []*state.Workload, queue *state.ClusterQueue, others []state.Workload, counts func(resource string) bool) map[string]int64 {
+	out := map[string]int64{}
+	for _, h := range AllHoldings(of, queue, others) {
+		if counts(h.Resource) && h.Borrowed > 0 {
+			out[h.Resource] += h.Borrowed
+		}
+	}
+	return out
+}
+
 // Holdings returns what an admitted workload holds, by flavor and resource. others
 // are the workloads of its ClusterQueue. Without the queue nothing counts as
 // borrowed.

@@ -255,7 +255,7 @@ func (o *Options) jobs(st *state.State, events []state.Event, now time.Time) (ou
 		}
 		u.Held, u.Waited, u.Incomplete = usage.Spans(jobs.TimelineOf(j, w, about), now)
 		if w != nil && w.Admission != nil && len(u.Held) > 0 {
-			u.Loans = []usage.Loan{{Span: u.Held[len(u.Held)-1], Devices: borrowed(w, queues[w.Admission.ClusterQueue], st.Workloads)}}
+			u.Loans = []usage.Loan{{Span: u.Held[len(u.Held)-1], Devices: jobs.Borrowed(jobs.WorkloadsOf(j, w, st.Workloads), queues[w.Admission.ClusterQueue], st.Workloads, kinds.Accelerator)}}
 		}
 		out = append(out, u)
 	}
@@ -288,17 +288,6 @@ func teams(st *state.State, samples *history.Data) (names []string) {
 		names = append(names, historystore.Teams(samples)...)
 	}
 	return names
-}
-
-// borrowed returns the accelerators that a workload borrows now.
-func borrowed(w *state.Workload, queue *state.ClusterQueue, all []state.Workload) map[string]int64 {
-	out := map[string]int64{}
-	for _, h := range jobs.Holdings(w, queue, all) {
-		if kinds.Accelerator(h.Resource) && h.Borrowed > 0 {
-			out[h.Resource] += h.Borrowed
-		}
-	}
-	return out
 }
 
 // table has a row for each job or day, and one for all. Jobs come in the order of their use.

@@ -61,7 +61,8 @@ func Of(s *state.State, events []state.Event, projectLabel string) history.Obser
 		}
 		one.Phases = Phases(jobs.TimelineOf(j, w, told))
 		if n := len(one.Phases); n > 0 && one.Phases[n-1].Phase == history.Holding && w != nil && w.Admission != nil && queueOf[w.Admission.ClusterQueue] != nil {
-			one.Phases[n-1].Borrowed = borrowed(w, queueOf[w.Admission.ClusterQueue], holders[w.Admission.ClusterQueue])
+			queue, in := queueOf[w.Admission.ClusterQueue], holders[w.Admission.ClusterQueue]
+			one.Phases[n-1].Borrowed = jobs.Borrowed(jobs.WorkloadsOf(j, w, in), queue, in, counted)
 		}
 		o.Jobs = append(o.Jobs, one)
 	}
@@ -91,16 +92,8 @@ func complete(s *state.State) (all bool, in []string) {
 	return all, in
 }
 
-// borrowed returns the accelerators that a workload borrows.
-func borrowed(w *state.Workload, queue *state.ClusterQueue, others []state.Workload) map[string]int64 {
-	out := map[string]int64{}
-	for _, h := range jobs.Holdings(w, queue, others) {
-		if (kinds.Accelerator(h.Resource) || h.Resource == CPU) && h.Borrowed > 0 {
-			out[h.Resource] += h.Borrowed
-		}
-	}
-	return out
-}
+// counted reports whether the history has what jobs borrow of a resource.
+func counted(resource string) bool { return kinds.Accelerator(resource) || resource == CPU }
 
 // instanceType returns where a workload runs: that of the flavor of its accelerators, else of its CPU; "" where it has
 // several.

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -56,5 +58,28 @@ func TestComplete(t *testing.T) {
 		if all, in := complete(&state.State{Fallback: []string{"a", "b"}, Missing: c.missing}); all != c.all || fmt.Sprint(in) != c.in {
 			t.Errorf("%s: %v %v", c.name, all, in)
 		}
+	}
+}
+
+// TestBorrowedBySeveralWorkloads: a job with a workload for each pod borrows what all of them borrow.
+func TestBorrowedBySeveralWorkloads(t *testing.T) {
+	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	const gpu = "nvidia.com/gpu"
+	s := &state.State{Taken: base.Add(time.Hour), Jobs: []state.Job{{Kind: kinds.DeploymentKind, Meta: state.Meta{Name: "x", UID: "u", Namespace: "n", CreationTimestamp: base}}}}
+	for i := range 3 {
+		name := fmt.Sprintf("x-1a2b3c-aaaa%d", i)
+		yes := func(kind string) state.Condition {
+			return state.Condition{Type: kind, Status: "True", LastTransitionTime: base.Add(time.Duration(i) * time.Minute)}
+		}
+		s.Workloads = append(s.Workloads, state.Workload{Meta: state.Meta{Name: name, UID: name, Namespace: "n", CreationTimestamp: base, Owners: []state.Owner{{Kind: "Pod", Name: name}}}, Active: true,
+			Conditions: []state.Condition{yes("QuotaReserved"), yes("Admitted")},
+			Admission: &state.Admission{ClusterQueue: "q", PodSets: []state.PodSetAssignment{
+				{Name: "main", Flavors: map[string]string{gpu: "f"}, Usage: map[string]string{gpu: "2"}}}}})
+	}
+	s.ClusterQueues = []state.ClusterQueue{{Meta: state.Meta{Name: "q"}, ResourceGroups: []state.ResourceGroup{{Flavors: []state.FlavorQuotas{
+		{Name: "f", Resources: []state.ResourceQuota{{Name: gpu, Nominal: resource.MustParse("1")}}}}}}}}
+	phases := Of(s, nil, "").Jobs[0].Phases
+	if n := len(phases); n == 0 || phases[n-1].Borrowed[gpu] != 5 {
+		t.Errorf("%+v: want 5 GPUs borrowed", phases)
 	}
 }
