@@ -311,6 +311,25 @@ func JobOfPod(name string, labels map[string]string, controllerKind, controller 
 	return job, longer
 }
 
+// MakerOfPod returns the name and kind of the job whose pods have a Workload each and that makes a pod again when it is deleted, ""
+// where the labels and the controller of the pod name none.
+func MakerOfPod(labels map[string]string, controllerKind, controller string) (name, kind string) {
+	for _, k := range Jobs() {
+		if n := labels[k.PodLabel]; k.Apart() && k.PodLabel != "" && n != "" {
+			return n, k.Kind
+		}
+	}
+	switch name, _ = JobOfPod("", labels, controllerKind, controller); {
+	case name == "":
+		return "", ""
+	case controllerKind == "ReplicaSet":
+		return name, DeploymentKind.Kind
+	case controllerKind == StatefulSet.Kind:
+		return name, StatefulSet.Kind
+	}
+	return "", ""
+}
+
 // JobFor returns the job kind of an object's apiVersion and kind. The version
 // is not compared: it only has to be one of the same group.
 func JobFor(apiVersion, kind string) (Job, bool) {

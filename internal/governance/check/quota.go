@@ -373,7 +373,7 @@ func (c *Checker) preemption(p admission.Preemption) Preemption {
 	out := Preemption{Namespace: p.Namespace, Name: p.Name, Workload: p.Name, Team: quota.TeamOf(p.ClusterQueue), ClusterQueue: p.ClusterQueue,
 		Priority: p.Priority, Reason: p.Reason, JobLost: p.Lost, Holds: []Amount{}}
 	if w := c.In.Workload(p.Namespace, p.Name); w != nil {
-		out.Name, _ = inputs.JobOf(w)
+		out.Name, _ = c.In.JobOf(w)
 		out.Since = remedy.ReservedSince(w)
 	}
 	if team, hidden := c.In.HiddenTeam(p.Namespace, p.Name); hidden {

@@ -385,7 +385,7 @@ func preemptor(c *check.Checker, m jobs.Moment) string {
 	for _, list := range [][]*kueue.Workload{c.In.Workloads, c.In.FinishedWorkloads} {
 		for _, w := range list {
 			if m.ByWorkloadUID != "" && string(w.UID) == m.ByWorkloadUID || m.ByJobUID != "" && inputs.OwnerUID(w) == m.ByJobUID {
-				name, _ := inputs.JobOf(w)
+				name, _ := c.In.JobOf(w)
 				return w.Namespace + "/" + name
 			}
 		}

@@ -3,6 +3,7 @@ package inputs
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -17,6 +18,33 @@ func TestJobOf(t *testing.T) {
 		}
 		if name, of := JobOf(w); name != want[0] || of != want[1] {
 			t.Errorf("%q: %s %q", kind, name, of)
+		}
+	}
+}
+
+// TestJobOfPod: the workload of a pod that a job makes again is that job's. A plain pod stays.
+func TestJobOfPod(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		labels           map[string]string
+		controller, kind string
+		job, of          string
+	}{
+		{"Deployment", map[string]string{"pod-template-hash": "1a2b3c"}, "web-1a2b3c", "ReplicaSet", "web", "Deployment"},
+		{"StatefulSet", nil, "db", "StatefulSet", "db", "StatefulSet"},
+		{"LeaderWorkerSet", map[string]string{"leaderworkerset.sigs.k8s.io/name": "serve"}, "serve-0", "StatefulSet", "serve", "LeaderWorkerSet"},
+		{"Notebook", map[string]string{"notebook-name": "lab"}, "lab", "StatefulSet", "lab", "Notebook"},
+		{"another controller", nil, "mine", "Mine", "p", "Pod"},
+		{"plain pod", nil, "", "", "p", "Pod"},
+	} {
+		w := &kueue.Workload{ObjectMeta: metav1.ObjectMeta{Name: "pod-p", Namespace: "n", OwnerReferences: []metav1.OwnerReference{{Kind: "Pod", Name: "p", Controller: ptr.To(true)}}}}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", Labels: c.labels}}
+		if c.kind != "" {
+			pod.OwnerReferences = []metav1.OwnerReference{{Kind: c.kind, Name: c.controller, Controller: ptr.To(true)}}
+		}
+		in := &Inputs{Pods: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "other"}}, pod}, Workloads: []*kueue.Workload{w}}
+		if job, of := in.JobOf(w); job != c.job || of != c.of || in.JobName("n", "pod-p") != c.job {
+			t.Errorf("%s: %s %q, want %s %q", c.name, job, of, c.job, c.of)
 		}
 	}
 }

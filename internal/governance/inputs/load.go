@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -118,11 +119,29 @@ func JobOf(w *kueue.Workload) (name, kind string) {
 	return w.Name, ""
 }
 
+// JobOf is [JobOf] with the Deployment, or another job with a workload for each pod, in place of its pod, where the pod was read.
+func (in *Inputs) JobOf(w *kueue.Workload) (name, kind string) {
+	name, kind = JobOf(w)
+	if kind != kinds.Pod.Kind {
+		return name, kind
+	}
+	for _, p := range in.Pods {
+		if p.Namespace != w.Namespace || p.Name != name {
+			continue
+		}
+		by := cmp.Or(metav1.GetControllerOf(p), &metav1.OwnerReference{})
+		if job, of := kinds.MakerOfPod(p.Labels, by.Kind, by.Name); job != "" {
+			return job, of
+		}
+	}
+	return name, kind
+}
+
 // JobName returns the name of the job that a workload belongs to, by the name of the workload. It returns the
 // same name for a workload that was not read.
 func (in *Inputs) JobName(namespace, workload string) string {
 	if w := in.Workload(namespace, workload); w != nil {
-		workload, _ = JobOf(w)
+		workload, _ = in.JobOf(w)
 	}
 	return workload
 }

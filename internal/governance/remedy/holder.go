@@ -110,7 +110,7 @@ func Holders(ctx context.Context, in *inputs.Inputs, e *admission.Engine, tree *
 		if len(h.Holds) == 0 {
 			continue
 		}
-		h.Name, h.Kind = inputs.JobOf(w)
+		h.Name, h.Kind = in.JobOf(w)
 		h.Namespace, h.Workload, h.Team, h.ClusterQueue = w.Namespace, w.Name, quota.TeamOf(at), at
 		h.Owner = jobs.Creator(w.Labels, w.Annotations)
 		h.Priority, h.Since = priority(w), ReservedSince(w)
