@@ -14,7 +14,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/hyperpod-cli/hyperpod/docs"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
@@ -126,11 +125,10 @@ func (t *toolbox) add(s *mcp.Server, c command) error {
 			tool.Description += " or " + schemaURI(c.other)
 		}
 		tool.Description += "."
-		schema, err := c.outputSchema()
-		if err != nil {
+		var err error
+		if tool.OutputSchema, err = c.outputSchema(); err != nil {
 			return err
 		}
-		tool.OutputSchema = schema
 	}
 	s.AddTool(tool, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		arguments, err := c.checked(r.Params.Arguments)
@@ -174,30 +172,6 @@ func progress(ctx context.Context, r *mcp.CallToolRequest) (end func()) {
 		}
 	})
 	return end
-}
-
-// outputSchema returns the schema of the documents that a tool answers with.
-func (c command) outputSchema() (any, error) {
-	one, err := schemaOf(c.schema)
-	if err != nil || c.other == "" {
-		return one, err
-	}
-	other, err := schemaOf(c.other)
-	return map[string]any{"type": "object", "anyOf": []any{one, other}}, err
-}
-
-// schemaOf returns the schema of a document without the name of its dialect, which is the
-// default of the protocol: clients whose validator does not know that name refuse the tool.
-func schemaOf(name string) (any, error) {
-	data, err := docs.Files.ReadFile("schema/" + name + ".json")
-	if err != nil {
-		return nil, err
-	}
-	var schema map[string]any
-	err = json.Unmarshal(data, &schema)
-	delete(schema, "$schema")
-	delete(schema, "$id")
-	return schema, err
 }
 
 // result returns the answer in the terms of the protocol.
