@@ -221,6 +221,22 @@ func (c command) inArguments(text string) string {
 	})
 }
 
+// wideHint finds what the notes of a table say about -o wide, with the flags behind it, and what stands in quotes.
+var wideHint = pattern.Lazy(`"[^"\n]*"| \((?:see )?-o wide(?:: [^()\n]*|, ([^()\n]*))?\)`)
+
+// ofTable returns a table without its hints at -o wide, which no argument stands for. The flags beside it become arguments.
+func (c command) ofTable(text string) string {
+	return wideHint().ReplaceAllStringFunc(text, func(found string) string {
+		if found[0] == '"' {
+			return found
+		}
+		if rest := wideHint().FindStringSubmatch(found)[1]; rest != "" {
+			return " (see " + c.inArguments(rest) + ")"
+		}
+		return ""
+	})
+}
+
 // ofInput returns a text that begins with the name of stdin, which is "-", with that of the argument.
 func (c command) ofInput(text string) string {
 	for _, a := range c.args {

@@ -285,7 +285,7 @@ func (t *toolbox) shorter(ctx context.Context, c command, length int, more, args
 		end := max(strings.LastIndexByte(table[:mostAnswer], '\n'), 0)
 		table = table[:end] + fmt.Sprintf("\n... and %d more lines", strings.Count(table[end:], "\n"))
 	}
-	return answer{texts: []string{advice + " This is its table:", dataNotice, table}, failed: true}, nil
+	return answer{texts: []string{advice + " This is its table:", dataNotice, c.ofTable(table)}, failed: true}, nil
 }
 
 // narrowing returns the names of the arguments that make the answer of a tool shorter.

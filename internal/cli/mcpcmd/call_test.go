@@ -27,6 +27,7 @@ func TestLongDocument(t *testing.T) {
 		{"simulate", "team-1  8 used\n", []string{"team-1  8 used"}, []string{"arguments"}},
 		{"governance_export", "TEAM\n", []string{"use the arguments team. This is its table:", "\nTEAM"}, nil},
 		{"validate_template", "TEMPLATE\n", []string{"This is its table:", "\nTEMPLATE"}, nil},
+		{"list_jobs", "TEAM\nand 3 more findings (see -o wide)\nhidden jobs: 2 (see -o wide, --state)\nthe 40 teams have rows (-o wide: all teams)\n\"a (see -o wide)\"", []string{"\nand 3 more findings\n", "\nhidden jobs: 2 (see state)\n", "\nthe 40 teams have rows\n", "\"a (see -o wide)\""}, nil},
 		{"get_queue", "no job waits", []string{"This is its table:", "\nno job waits"}, nil},
 		{"get_quota", "TEAM\n40 of them", []string{"This is its table:", "\nTEAM\n40 of them"}, []string{"more lines"}},
 		{"governance_plan", "", []string{"The document has"}, []string{"table", dataNotice}},
