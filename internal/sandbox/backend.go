@@ -102,28 +102,36 @@ func (s *Sandbox) present(ctx context.Context) (*store.Store, error) {
 		}
 		return w.settle(ctx)
 	})
-	if err != nil && !unwritable(err) {
-		return nil, err
+	if unwritable(err) {
+		err = s.settleUnsaved(ctx)
 	}
 	if err != nil {
-		has, next, failed := turn.Take(ctx)
-		if failed != nil {
-			return nil, failed
-		}
-		defer next()
-		ctx = has
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil {
-		// Time passes in a read-only file, too. Only this process keeps the result.
-		w.store = s.store.Clone()
-		if err := w.settle(ctx); err != nil {
-			return nil, err
-		}
-		s.keep(w, s.seen)
-	}
 	return s.store, nil
+}
+
+// settleUnsaved runs the controllers of a sandbox whose file is read-only: time passes there, too. Only this process keeps the
+// result. Another request may have done so meanwhile.
+func (s *Sandbox) settleUnsaved(ctx context.Context) error {
+	ctx, next, err := turn.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer next()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := &work{store: s.store.Clone(), head: s.head, now: s.Now()}
+	if !w.due() {
+		return nil
+	}
+	if err := w.settle(ctx); err != nil {
+		return err
+	}
+	s.keep(w, s.seen)
+	return nil
 }
 
 func unwritable(err error) bool {

@@ -160,6 +160,21 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
+// A read-only sandbox is settled as it is after the wait for the turn: meanwhile, time passes, and other requests settle it.
+func TestReadOnlyAfterAWait(t *testing.T) {
+	b := newBench(t, "john-smith")
+	b.create(smithNS, pytorch("short", "smith", 1, 1, lasting("10m")))
+	b.create(smithNS, pytorch("long", "smith", 1, 1, lasting("30m")))
+	b.s.file.write = func(f *os.File, _ []byte) error {
+		b.clock.move(20 * time.Minute) // before the request waits for its turn
+		return &fs.PathError{Op: "write", Path: f.Name(), Err: syscall.EROFS}
+	}
+	b.clock.move(20 * time.Minute)
+	if j := b.get(kinds.PyTorchJob.Resource, smithNS, "long"); !object.True(j, "Succeeded") {
+		t.Errorf("%v", object.At(j, "status"))
+	}
+}
+
 // The wait for another process with the lock is limited and names it.
 func TestLocked(t *testing.T) {
 	b := newBench(t, "lend-three")
