@@ -176,7 +176,7 @@ func TestMCPReads(t *testing.T) {
 		}
 	}
 	for tool, want := range map[string]string{
-		"list_job": "tool \"list_job\" not found; did you mean: list_jobs", "start_job": "tool start_job needs hyperpod mcp --allow start", "get_clusters": "tool get_clusters reads clusters of AWS: not with --sandbox or --snapshot",
+		"list_job": "tool \"list_job\" not found; did you mean: list_jobs", "start_job": "tool start_job needs hyperpod mcp --allow start", "get_clusters": "tool get_clusters reads clusters of AWS; this server uses a sandbox or a snapshot",
 	} {
 		if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", tool, err)
@@ -218,7 +218,7 @@ func TestMCPNamespace(t *testing.T) {
 func TestMCPPractice(t *testing.T) {
 	t.Parallel()
 	s := connectMCP(t, t.TempDir(), []string{"HYPERPOD_SANDBOX=1"})
-	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_clusters"}); err == nil || !strings.Contains(err.Error(), "not with --sandbox") {
+	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_clusters"}); err == nil || !strings.Contains(err.Error(), "uses a sandbox") {
 		t.Error(err)
 	}
 	if r := callTool(t, s, "get_capacity", nil); r.IsError {

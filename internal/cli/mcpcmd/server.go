@@ -92,7 +92,7 @@ func (t *toolbox) unknownTool(next mcp.MethodHandler) mcp.MethodHandler {
 			case c.name == call.Params.Name && c.write != "":
 				return nil, invalid("tool %s needs hyperpod mcp --allow %s", c.name, c.write)
 			case c.name == call.Params.Name:
-				return nil, invalid("tool %s reads clusters of AWS: not with --sandbox or --snapshot", c.name)
+				return nil, invalid("tool %s reads clusters of AWS; this server uses a sandbox or a snapshot", c.name)
 			}
 		}
 		if near := errs.Near(call.Params.Name, names); len(near) > 0 {
