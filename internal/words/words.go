@@ -44,10 +44,11 @@ func None(n int, one, many string) string {
 }
 
 // AfterCycles tells after how many scheduling cycles a simulation settles, behind a verb:
-// " after 2 cycles". Without a cycle there was nothing to decide.
+// " after 2 cycles". Without a cycle the scheduler had no job to decide on: none waits, or what each
+// waits for stayed the same.
 func AfterCycles(n int) string {
 	if n == 0 {
-		return " at once: no job waits in a queue"
+		return " at once: no waiting job can start"
 	}
 	return " after " + Count(n, "cycle", "cycles")
 }

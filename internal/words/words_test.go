@@ -75,7 +75,7 @@ func TestParseDuration(t *testing.T) {
 }
 
 func TestAfterCycles(t *testing.T) {
-	for n, want := range []string{" at once: no job waits in a queue", " after 1 cycle", " after 2 cycles"} {
+	for n, want := range []string{" at once: no waiting job can start", " after 1 cycle", " after 2 cycles"} {
 		if got := AfterCycles(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
