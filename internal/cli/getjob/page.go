@@ -152,7 +152,11 @@ func (r report) facts(w *writer, s jobs.Status, health jobs.Resilience) {
 		w.row("progress", jobtext.Reported(j))
 	}
 	if s.Wanted > 0 {
-		w.row("pods", fmt.Sprintf("%d of %d ready, %d failed, restarts: %d", s.Ready, s.Wanted, s.Failed, s.Restarts))
+		pods := fmt.Sprintf("%d of %d ready", s.Ready, s.Wanted)
+		if s.State == jobs.Succeeded { // pods that completed are not ready
+			pods = fmt.Sprintf("%d wanted", s.Wanted)
+		}
+		w.row("pods", fmt.Sprintf("%s, %d failed, restarts: %d", pods, s.Failed, s.Restarts))
 	}
 }
 

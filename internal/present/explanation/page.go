@@ -151,7 +151,11 @@ func holds(e *explain.Explanation) string {
 	return text
 }
 
+// podRows has the pods of each role. Those of a job that succeeded have completed, which is not ready.
 func podRows(p *textpage.Page, e *explain.Explanation) {
+	if e.State == string(jobs.Succeeded) {
+		return
+	}
 	for _, r := range e.Roles {
 		text := fmt.Sprintf("%d of %d ready", r.PodsReady, r.Pods)
 		if r.Role != "" {
