@@ -20,6 +20,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
@@ -124,7 +125,8 @@ func Run(ctx context.Context, o *Options) error {
 	if made, err = made.With(o.Change); err != nil {
 		return err
 	}
-	t, faults, notes := render.Check(o.name(), o.name(), made.Text)
+	var unknown []string
+	t, faults, notes := render.CheckAllowing(o.name(), o.name(), made.Text, o.allow(&unknown))
 	if len(faults) > 0 {
 		e := errs.New("the template is not valid", "nothing is written")
 		for _, fault := range faults {
@@ -132,7 +134,7 @@ func Run(ctx context.Context, o *Options) error {
 		}
 		return e
 	}
-	f.Notes(notes)
+	f.Notes(append(unknown, notes...))
 	document := func() error {
 		format, err := f.Format()
 		if err != nil {
@@ -157,6 +159,20 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	_, err = fmt.Fprintf(f.IO.Out, "Created template %s (%s)\n", o.name(), where)
 	return err
+}
+
+// allow returns the decision about fields that the program does not know: the cluster has accepted those of a job. notes gets one for
+// each.
+func (o *Options) allow(notes *[]string) schema.Allow {
+	if o.Job == "" {
+		return nil
+	}
+	return func(f schema.Field) bool {
+		if note := schema.Kept(f); !slices.Contains(*notes, note) {
+			*notes = append(*notes, note)
+		}
+		return true
+	}
 }
 
 // isJob suggests --job where --from names no template but a job. err is the error of the search.

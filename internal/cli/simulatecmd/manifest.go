@@ -12,10 +12,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
@@ -29,6 +31,44 @@ func inFile(err error, path string) error {
 	return err
 }
 
+// objects returns the change of a file with objects of Kueue.
+func (o *Options) objects(path string, data []byte, namespace func() (string, error)) (simulate.Change, error) {
+	c, err := simulate.FromFile(path, data, namespace)
+	var invalid *simulate.Error
+	if !errors.As(err, &invalid) || invalid.Code != simulate.InvalidFile {
+		return c, simulation.Error(err)
+	}
+	newer, unknown, failed := simulate.FromNewerFile(path, data, namespace)
+	switch {
+	case failed != nil:
+		return c, simulation.Error(err)
+	case o.AllowUnknown:
+		o.Factory.Notef("note: %s: the simulation leaves out fields that this version does not know: %v", path, unknown)
+		return newer, nil
+	}
+	out := simulation.Error(err)
+	var e *errs.Error
+	if errors.As(out, &e) {
+		e.Suggest(errs.Option("--allow-unknown").WithNote("leaves out fields that this version does not know"))
+	}
+	return c, out
+}
+
+// allow returns the decision about fields of a manifest that the program does not know.
+func (o *Options) allow(path string) schema.Allow {
+	if !o.AllowUnknown {
+		return nil
+	}
+	seen := map[string]bool{}
+	return func(f schema.Field) bool {
+		if note := schema.Unchecked(f); !seen[note] {
+			seen[note] = true
+			o.Factory.Notef("note: %s: %s", path, note)
+		}
+		return true
+	}
+}
+
 // jobs returns the objects of a manifest that are jobs, as start-job -f would submit
 // them. namespace is where those go that name none.
 func (o *Options) jobs(ctx context.Context, c *factory.Cluster, path string, namespace func() (string, error)) ([]simulate.Change, error) {
@@ -36,7 +76,7 @@ func (o *Options) jobs(ctx context.Context, c *factory.Cluster, path string, nam
 	if err != nil {
 		return nil, err
 	}
-	t, err := parse.Text(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path, data)
+	t, err := parse.TextAllowing(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path, data, o.allow(path))
 	if err != nil {
 		return nil, err
 	}

@@ -57,6 +57,8 @@ type Options struct {
 	Priorities  []string
 	ChangeFiles []string
 
+	AllowUnknown bool // fields of files that this version does not know
+
 	timed   bool // --for was given
 	counted bool // --cycles was given
 	assumed bool // --assume-duration was given
@@ -108,6 +110,7 @@ to read.`,
 	fs.StringArrayVar(&o.RemoveNodes, "remove-nodes", nil, "remove nodes: NODE, or INSTANCE-TYPE=NUMBER for those with the fewest pods (repeatable)")
 	fs.StringArrayVar(&o.ChangeFiles, "changes", nil, "read changes from a YAML file: a list under \"changes\" of set, addJob, removeJob, priority, addTeam, removeTeam, addNodes and removeNodes (repeatable)")
 	factory.TakesFile(fs, "changes")
+	fs.BoolVar(&o.AllowUnknown, "allow-unknown", false, "accept fields of files that this version does not know; the simulation leaves them out")
 	fs.IntVar(&o.Cycles, "cycles", 0, "number of scheduling cycles to show one by one from the current state")
 	fs.StringVar(&o.EvictionTakes, "eviction-takes", "", "time that the pods of evicted jobs take to end (default: their grace period)")
 	fs.StringVar(&o.AtText, "at", "", "make the changes later, when jobs of known duration have ended: +DURATION or a time in RFC 3339")
@@ -382,9 +385,9 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 		if err != nil {
 			return nil, err
 		}
-		c, err := simulate.FromFile(path, data, namespace)
+		c, err := o.objects(path, data, namespace)
 		if err != nil {
-			return nil, simulation.Error(err)
+			return nil, err
 		}
 		out = append(out, c)
 	}

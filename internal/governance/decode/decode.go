@@ -89,6 +89,15 @@ var strictDecoder = sync.OnceValue(func() runtime.Decoder {
 // Strict is [Objects] for files that people write: an unknown field or kind is an error.
 func Strict(data []byte) ([]client.Object, error) { return decode(data, strictDecoder(), true) }
 
+// Known is [Strict] without the fields that this version does not know. unknown is the error of Strict about them.
+func Known(data []byte) (out []client.Object, unknown, err error) {
+	if out, unknown = Strict(data); unknown == nil {
+		return out, nil, nil
+	}
+	out, err = decode(data, decoder(), true)
+	return out, unknown, err
+}
+
 // maxNested limits how deep lists are nested: each one is decoded again for every list around it.
 const maxNested = 10
 

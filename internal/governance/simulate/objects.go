@@ -57,6 +57,17 @@ func NewObjects(text string, put, remove []client.Object) Change {
 // names it in errors and in the report.
 func FromFile(text string, data []byte, namespace func() (string, error)) (Change, error) {
 	put, err := decode.Strict(data)
+	return fromObjects(text, put, err, namespace)
+}
+
+// FromNewerFile is FromFile for objects with fields that this version does not know: it leaves them out. unknown names them.
+func FromNewerFile(text string, data []byte, namespace func() (string, error)) (c Change, unknown, err error) {
+	put, unknown, err := decode.Known(data)
+	c, err = fromObjects(text, put, err, namespace)
+	return c, unknown, err
+}
+
+func fromObjects(text string, put []client.Object, err error, namespace func() (string, error)) (Change, error) {
 	if err != nil {
 		return Change{}, &Error{Code: InvalidFile, Change: Change{Text: text}, Err: err}
 	}

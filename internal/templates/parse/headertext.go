@@ -131,7 +131,7 @@ func (t *Template) With(c Change) (*Template, error) {
 	if c.Help != "" {
 		help = c.Help
 	}
-	return Text(t.Name, t.Source, append(HeaderText(help, h.params, fixed), t.manifest()...))
+	return TextAllowing(t.Name, t.Source, append(HeaderText(help, h.params, fixed), t.manifest()...), t.Allow)
 }
 
 // headerChange is a change of the parameters of a template.

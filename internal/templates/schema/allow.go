@@ -48,6 +48,11 @@ func Accepted(f Field) string {
 	return f.place() + " is sent as it is: only the cluster knows the field" + manifest.DidYouMean(f.Near)
 }
 
+// Kept words the note about a field of a job of the cluster that a template keeps.
+func Kept(f Field) string {
+	return f.place() + " stays as it is: this version does not know the field" + manifest.DidYouMean(f.Near)
+}
+
 // Unchecked words the note about a field that a check passes over.
 func Unchecked(f Field) string {
 	return f.place() + " is not checked: this version does not know the field" + manifest.DidYouMean(f.Near)
