@@ -324,8 +324,8 @@ func MakerOfPod(labels map[string]string, controllerKind, controller string) (na
 		return "", ""
 	case controllerKind == "ReplicaSet":
 		return name, DeploymentKind.Kind
-	case controllerKind == StatefulSet.Kind:
-		return name, StatefulSet.Kind
+	case controllerKind == StatefulSet.Kind, controllerKind == DeploymentKind.Kind:
+		return name, controllerKind
 	}
 	return "", ""
 }

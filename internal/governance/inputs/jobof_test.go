@@ -31,6 +31,7 @@ func TestJobOfPod(t *testing.T) {
 		job, of          string
 	}{
 		{"Deployment", map[string]string{"pod-template-hash": "1a2b3c"}, "web-1a2b3c", "ReplicaSet", "web", "Deployment"},
+		{"Deployment without a ReplicaSet, as in a sandbox", nil, "web", "Deployment", "web", "Deployment"},
 		{"StatefulSet", nil, "db", "StatefulSet", "db", "StatefulSet"},
 		{"LeaderWorkerSet", map[string]string{"leaderworkerset.sigs.k8s.io/name": "serve"}, "serve-0", "StatefulSet", "serve", "LeaderWorkerSet"},
 		{"Notebook", map[string]string{"notebook-name": "lab"}, "lab", "StatefulSet", "lab", "Notebook"},
