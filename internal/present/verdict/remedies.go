@@ -228,11 +228,13 @@ func ofGroup(v *check.Verdict, r *remedy.Remedy) string {
 
 // endText returns a remedy that waits for the end of other jobs, with whom to ask.
 func endText(v *check.Verdict, r *remedy.Remedy) string {
-	names := make([]string, len(r.Jobs))
-	for i, h := range r.Jobs {
-		names[i] = h.Namespace + "/" + h.Name
+	var names []string
+	for _, h := range r.Jobs {
+		if name := h.Namespace + "/" + h.Name; !slices.Contains(names, name) { // a Deployment holds quota for each pod
+			names = append(names, name)
+		}
 	}
-	text := "would run when " + words.Some(names, 3) + words.Verb(len(r.Jobs), " ends", " end")
+	text := "would run when " + words.Some(names, 3) + words.Verb(len(names), " ends", " end")
 	var ask []string
 	for _, h := range r.Others(v.Job.Namespace) {
 		who := "team " + h.Team
