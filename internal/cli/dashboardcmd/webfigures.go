@@ -99,8 +99,9 @@ func tabOf(snap *dashboardview.Snapshot, tab dashboardview.Tab, user string) tab
 	v := dashboardview.Of(snap, tab, user)
 	out := tabMessage{Index: int(tab), Name: dashboardview.Names()[tab], Summary: output.Safe(v.Summary), Empty: output.Safe(v.Table.Empty), Bars: v.Bars, Commands: commandsOf(tab), Rows: make(map[string]json.RawMessage, len(v.Table.Rows)), Keys: make([]string, 0, len(v.Table.Rows))}
 	for i, c := range v.Table.Columns {
-		out.Columns = append(out.Columns, columnMessage{Title: c.Title, Right: c.Right, Plain: c.Bar || v.Sparks != nil && i == len(v.Table.Columns)-1, Yield: c.Yield > 1})
+		out.Columns = append(out.Columns, columnMessage{Title: output.Safe(c.Title), Right: c.Right, Plain: c.Bar || v.Sparks != nil && i == len(v.Table.Columns)-1, Yield: c.Yield > 1})
 	}
+	keys := rowKeys(v.Refs)
 	for i, row := range v.Table.Rows {
 		cells := make([]cellMessage, len(row))
 		for j, c := range row {
@@ -112,20 +113,27 @@ func tabOf(snap *dashboardview.Snapshot, tab dashboardview.Tab, user string) tab
 		if v.Sparks != nil {
 			cells[len(cells)-1].Spark = v.Sparks[i]
 		}
-		key := rowKey(v.Refs[i])
-		for n := 2; out.Rows[key] != nil; n++ {
-			key = rowKey(v.Refs[i]) + "#" + strconv.Itoa(n)
-		}
 		data, err := json.Marshal(cells)
 		if err != nil {
 			continue
 		}
-		out.Keys, out.Rows[key] = append(out.Keys, key), data
+		out.Keys, out.Rows[keys[i]] = append(out.Keys, keys[i]), data
 	}
 	return out
 }
 
-func rowKey(r dashboardview.Ref) string { return r.Namespace + "/" + r.Name }
+// rowKeys returns the keys of rows. Jobs of several kinds can have one name: a number follows the key of all but the first.
+func rowKeys(refs []dashboardview.Ref) []string {
+	out, seen := make([]string, len(refs)), make(map[string]bool, len(refs))
+	for i, r := range refs {
+		key := r.Namespace + "/" + r.Name
+		for n := 2; seen[key]; n++ {
+			key = r.Namespace + "/" + r.Name + "#" + strconv.Itoa(n)
+		}
+		out[i], seen[key] = key, true
+	}
+	return out
+}
 
 // commandsOf returns the commands that show more of a row; they change nothing.
 func commandsOf(tab dashboardview.Tab) []string {
@@ -201,7 +209,7 @@ func (w *web) details(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	refs := dashboardview.Of(snap, dashboardview.Tab(tab), w.user).Refs
-	at := slices.IndexFunc(refs, func(ref dashboardview.Ref) bool { return rowKey(ref) == q.Get("row") })
+	at := slices.Index(rowKeys(refs), q.Get("row"))
 	if at < 0 {
 		http.Error(rw, "the row is gone", http.StatusNotFound)
 		return

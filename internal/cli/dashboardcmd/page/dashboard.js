@@ -11,18 +11,17 @@
   const page = 200; // rows shown at first, and added by the button
   const tabs = []; // what the server sent, by position
   const view = []; // what the reader chose in each tab: filter, sort, shown
-  let chosen = Math.max(0, Number(location.hash.slice(1)) || 0);
+  let chosen = Math.max(0, parseInt(location.hash.slice(1), 10) || 0);
 
   const units = { s: 1, m: 60, h: 3600, d: 86400, w: 604800, y: 31536000 };
-  // size orders numbers and ages; undefined is a text.
+  // size orders numbers and ages; undefined is a text, such as an address of a node.
   const size = (text) => {
-    if (/^-?[0-9.]+$/.test(text)) return Number(text);
-    const parts = text.match(/[0-9]+[smhdwy]/g);
-    if (parts && parts.join('') === text) return parts.reduce((n, p) => n + parseInt(p, 10) * units[p.slice(-1)], 0);
+    if (/^-?[0-9]+([.][0-9]+)?$/.test(text)) return Number(text);
+    if (/^([0-9]+[smhdwy])+$/.test(text)) return text.match(/[0-9]+[smhdwy]/g).reduce((n, p) => n + parseInt(p, 10) * units[p.slice(-1)], 0);
   };
   const compare = (a, b) => {
     const x = size(a), y = size(b);
-    if (x !== undefined && y !== undefined) return x - y;
+    if (x !== undefined && y !== undefined) return (x > y) - (x < y);
     if (x !== undefined || y !== undefined) return x !== undefined ? -1 : 1;
     return a.localeCompare(b);
   };
