@@ -88,7 +88,8 @@ func explained(j slurmjob.Job, all []slurmjob.Job, now time.Time) *SlurmExplanat
 			e.Slurm.ExpectedStart, e.Slurm.ExpectedNodes = &start, s.SchedNodes
 		}
 	}
-	e.Summary = fmt.Sprintf("%s is %s", j.Job.Name, strings.ToLower(jobtext.State(j.Status)))
+	state := string(j.Status.State)
+	e.Summary = fmt.Sprintf("%s is %s%s", j.Job.Name, strings.ToLower(state), strings.TrimPrefix(jobtext.State(j.Status), state))
 	return e
 }
 

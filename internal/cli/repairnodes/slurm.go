@@ -51,7 +51,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 			hit = append(hit, fmt.Sprintf("%s (%s, %s)", j.Job.Name, j.Slurm.ID, j.Slurm.User))
 		}
 	}
-	f.Notef("%s: HyperPod's agent gets the state fail and the reason %s; their jobs stop", words.Count(len(chosen), "node", "nodes"), action)
+	f.Notef("%s the state fail and the reason %s for HyperPod's agent; %s jobs stop", words.Count(len(chosen), "node gets", "nodes get"), action, words.Verb(len(chosen), "its", "their"))
 	if slices.Sort(hit); len(hit) > 0 {
 		f.Notef("affected jobs: %s", words.Some(slices.Compact(hit), 10))
 	} else {
