@@ -8,7 +8,7 @@ import (
 )
 
 // envelope is the top level of a document's schema: the keys, their types, and which of them are always there. A client that
-// starts reads the list of tools, and most give it to the model: whole schemas made it three times as long. They are
+// starts reads the list of tools, and most give it to the model: whole schemas made it four times as long. They are
 // resources, which the description of the tool names.
 type envelope struct {
 	Type       string         `json:"type"`
