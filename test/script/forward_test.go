@@ -327,10 +327,17 @@ func TestKubectlCopies(t *testing.T) {
 	}
 	run := func(argv ...string) {
 		t.Helper()
-		cmd := command(t, argv, []string{"KUBECONFIG=" + config})
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%q: %v\n%s", argv, err, out)
+		for {
+			cmd := command(t, argv, []string{"KUBECONFIG=" + config})
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if bytes.Contains(out, []byte("Unknown stream id")) { // kubectl before v1.34 had not made its streams when data arrived
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%q: %v\n%s", argv, err, out)
+			}
+			return
 		}
 	}
 	const ns = "hyperpod-ns-researchers"

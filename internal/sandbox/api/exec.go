@@ -26,6 +26,10 @@ import (
 // execIdle ends an idle exec, like a kubelet.
 const execIdle = 4 * time.Hour
 
+// processStart is how long a process takes to start. kubectl before v1.34 loses what arrives before it has made its streams, which
+// never happens where a container runtime starts the process.
+const processStart = 50 * time.Millisecond
+
 // The supported protocols of exec, and their channels.
 const (
 	protocolV4 = "v4." + wsstream.ChannelWebSocketProtocol
@@ -141,6 +145,10 @@ func (x execution) serve(w http.ResponseWriter, r *http.Request, command []strin
 			size.Store(uint64(now.Width)<<32 | uint64(now.Height))
 		}
 	})
+	select {
+	case <-sh.After(processStart):
+	case <-ctx.Done():
+	}
 	code := sh.Run(ctx, command, std)
 	status, err := json.Marshal(exitStatus(code))
 	if err == nil {
