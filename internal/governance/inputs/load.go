@@ -120,21 +120,32 @@ func JobOf(w *kueue.Workload) (name, kind string) {
 }
 
 // JobOf is [JobOf] with the Deployment, or another job with a workload for each pod, in place of its pod, where the pod was read.
-func (in *Inputs) JobOf(w *kueue.Workload) (name, kind string) {
-	name, kind = JobOf(w)
-	if kind != kinds.Pod.Kind {
-		return name, kind
-	}
-	for _, p := range in.Pods {
-		if p.Namespace != w.Namespace || p.Name != name {
-			continue
+func (in *Inputs) JobOf(w *kueue.Workload) (name, kind string) { return in.Jobs()(w) }
+
+// Jobs returns [Inputs.JobOf] for many workloads: it looks through the pods once.
+func (in *Inputs) Jobs() func(w *kueue.Workload) (name, kind string) {
+	pods := sync.OnceValue(func() map[client.ObjectKey]*corev1.Pod {
+		out := make(map[client.ObjectKey]*corev1.Pod, len(in.Pods))
+		for _, p := range in.Pods {
+			out[client.ObjectKeyFromObject(p)] = p
+		}
+		return out
+	})
+	return func(w *kueue.Workload) (name, kind string) {
+		name, kind = JobOf(w)
+		if kind != kinds.Pod.Kind {
+			return name, kind
+		}
+		p := pods()[client.ObjectKey{Namespace: w.Namespace, Name: name}]
+		if p == nil {
+			return name, kind
 		}
 		by := cmp.Or(metav1.GetControllerOf(p), &metav1.OwnerReference{})
 		if job, of := kinds.MakerOfPod(p.Labels, by.Kind, by.Name); job != "" {
 			return job, of
 		}
+		return name, kind
 	}
-	return name, kind
 }
 
 // JobName returns the name of the job that a workload belongs to, by the name of the workload. It returns the

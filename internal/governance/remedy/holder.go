@@ -92,6 +92,7 @@ func Holders(ctx context.Context, in *inputs.Inputs, e *admission.Engine, tree *
 		return nil, err
 	}
 	var out []Holder
+	jobOf := in.Jobs()
 	for _, w := range in.Workloads {
 		if !inputs.Reserves(w) || w.Namespace == wl.Namespace && w.Name == wl.Name {
 			continue
@@ -110,7 +111,7 @@ func Holders(ctx context.Context, in *inputs.Inputs, e *admission.Engine, tree *
 		if len(h.Holds) == 0 {
 			continue
 		}
-		h.Name, h.Kind = in.JobOf(w)
+		h.Name, h.Kind = jobOf(w)
 		h.Namespace, h.Workload, h.Team, h.ClusterQueue = w.Namespace, w.Name, quota.TeamOf(at), at
 		h.Owner = jobs.Creator(w.Labels, w.Annotations)
 		h.Priority, h.Since = priority(w), ReservedSince(w)
