@@ -129,7 +129,9 @@ func TestFollowNeedsUIDs(t *testing.T) {
 	ignore := func(Event[map[string]any]) error { return nil }
 	c, _ := serve(t, answer(`{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a","namespace":"ns"}}]}`))
 	mustSay(t, Follow(bg, c, kinds.Pod, "ns", ListOptions{}, ignore), errs.Failure, "not from a Kubernetes API server")
-	w := follower[map[string]any]{f: ignore, known: map[string]tracked[map[string]any]{}, version: "1"}
+	w := follower{known: map[string]tracked{}, version: "1",
+		f:      func(string, any) error { return nil },
+		decode: func(json.RawMessage) (any, error) { return nil, nil }}
 	if err := w.apply(bookmark, json.RawMessage(`{"metadata":{"resourceVersion":"2"}}`)); err != nil || w.version != "2" {
 		t.Errorf("a bookmark has no UID: %v", err)
 	}

@@ -61,28 +61,87 @@ func List[T any](ctx context.Context, c *Client, r kinds.Resource, namespace str
 // Collect lists objects of one type and converts each into another type, so that only one object of the first type is in
 // memory at a time.
 func Collect[W, T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, convert func(*W) T) (Page[T], error) {
-	l := lister[W, T]{c: c, r: r, namespace: namespace, o: o, convert: convert, bytes: bounded.List, at: map[identity]int{}}
-	l.where, l.named = identifierOf(reflect.TypeFor[W]())
-	l.mixed = l.named && l.where.namespace == nil && r.Namespaced && namespace == ""
-	token, err := l.page(ctx, 0, "")
+	into := &items[W, T]{convert: convert, seen: seenOf(reflect.TypeFor[W](), r, namespace)}
+	version, err := (&lister{c: c, r: r, namespace: namespace, o: o, into: into, bytes: bounded.List}).all(ctx)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	return Page[T]{Items: into.list, ResourceVersion: version}, nil
+}
+
+// items are the objects that a list has brought so far.
+type items[W, T any] struct {
+	convert func(*W) T
+	list    []T
+	seen    seen
+}
+
+// read takes in the objects of a page.
+func (i *items[W, T]) read(from *limitedList) (slim.Meta, error) {
+	var wrong error
+	meta, err := slim.List(from, func(w *W) {
+		if from.full = len(i.list) >= bounded.Items; from.full || wrong != nil {
+			return
+		}
+		at, err := i.seen.place(w, len(i.list))
+		switch {
+		case err != nil:
+			wrong = err
+		case at < len(i.list):
+			i.list[at] = i.convert(w)
+		default:
+			i.list = append(i.list, i.convert(w))
+		}
+	})
+	return meta, cmp.Or(err, wrong)
+}
+
+func (i *items[W, T]) len() int { return len(i.list) }
+
+// keep removes all objects but the first n.
+func (i *items[W, T]) keep(n int) {
+	if n < len(i.list) {
+		i.list = i.list[:n]
+		i.seen.keep(n)
+	}
+}
+
+// lister is one list under way. It does not know the type of the objects, so that its code exists once.
+type lister struct {
+	c         *Client
+	r         kinds.Resource
+	namespace string
+	o         ListOptions
+	into      interface {
+		read(from *limitedList) (slim.Meta, error)
+		len() int
+		keep(n int)
+	}
+	pages int   // read so far
+	bytes int64 // left for the pages to come
+}
+
+// all reads the list and returns its resource version.
+func (l *lister) all(ctx context.Context) (string, error) {
+	meta, err := l.page(ctx, 0, "")
 	if tooLarge(err) {
-		l.keep(0)
-		token, err = l.page(ctx, pageSize, "")
+		l.into.keep(0)
+		meta, err = l.page(ctx, pageSize, "")
 	}
 	// A server may split a list without being asked.
-	for restarted := false; err == nil && token != ""; l.pages++ {
-		before := token
-		token, err = l.page(ctx, pageSize, token)
+	for restarted := false; err == nil && meta.Continue != ""; l.pages++ {
+		before := meta.Continue
+		meta, err = l.page(ctx, pageSize, before)
 		switch {
-		case err == nil && (token == before || l.pages > bounded.Pages):
+		case err == nil && (meta.Continue == before || l.pages > bounded.Pages):
 			err = l.c.explain(ctx, l.call(nil), &bodyError{errors.New("the pages of the list do not end")})
 		case isExpired(err) && !restarted:
 			restarted = true
-			l.keep(0)
-			token, err = l.page(ctx, 0, "")
+			l.into.keep(0)
+			meta, err = l.page(ctx, 0, "")
 		}
 	}
-	return l.done(err)
+	return meta.ResourceVersion, err
 }
 
 // tooLarge reports an answer that pages may help against. A gateway that times
@@ -92,58 +151,8 @@ func tooLarge(err error) bool {
 	return ok && (se.Code == http.StatusRequestEntityTooLarge || se.Reason == "RequestEntityTooLarge" || se.Code == http.StatusGatewayTimeout)
 }
 
-// lister is one list under way.
-type lister[W, T any] struct {
-	c         *Client
-	r         kinds.Resource
-	namespace string
-	o         ListOptions
-	convert   func(*W) T
-	out       Page[T]
-	pages     int   // read so far
-	bytes     int64 // left for the pages to come
-	where     identifier
-	named     bool             // W has a name, and where says where
-	mixed     bool             // W has no namespace, and the items are from several: equal names tell nothing
-	at        map[identity]int // of the items
-}
-
-// add takes in an item. One that the list has already, as on two pages, takes the place of the first.
-func (l *lister[W, T]) add(w *W) error {
-	var id identity
-	untyped, ok := any(w).(*map[string]any)
-	switch {
-	case ok:
-		l.name(*untyped)
-		id = identityOf(*untyped)
-	case l.named:
-		id = l.where.of(reflect.ValueOf(w).Elem())
-	default:
-		l.out.Items = append(l.out.Items, l.convert(w))
-		return nil
-	}
-	if id.name == "" {
-		return errNameless
-	}
-	if i, twice := l.at[id]; twice && !l.mixed {
-		l.out.Items[i] = l.convert(w)
-		return nil
-	}
-	l.at[id] = len(l.out.Items)
-	l.out.Items = append(l.out.Items, l.convert(w))
-	return nil
-}
-
-func (l *lister[W, T]) done(err error) (Page[T], error) {
-	if err != nil {
-		return Page[T]{}, err
-	}
-	return l.out, nil
-}
-
-// page reads one page, or everything with limit 0, and returns where the next
-// one begins ("" at the end).
-func (l *lister[W, T]) page(ctx context.Context, limit int, token string) (string, error) {
+// page reads one page, or everything with limit 0.
+func (l *lister) page(ctx context.Context, limit int, token string) (meta slim.Meta, err error) {
 	q := url.Values{}
 	for key, v := range map[string]string{"labelSelector": l.o.LabelSelector, "fieldSelector": l.o.FieldSelector, "continue": token} {
 		if v != "" {
@@ -157,38 +166,17 @@ func (l *lister[W, T]) page(ctx context.Context, limit int, token string) (strin
 	if l.o.MetadataOnly {
 		k.accept = metadataList
 	}
-	var meta slim.Meta
-	had := len(l.out.Items)
+	had := l.into.len()
 	var size int64
-	err := l.c.read(ctx, k, func(body io.Reader) (err error) {
-		l.keep(had)
-		var wrong error
+	err = l.c.read(ctx, k, func(body io.Reader) (err error) {
+		l.into.keep(had)
 		limited := &limitedList{r: bounded.NewReader(body, l.bytes)}
 		defer func() { size = limited.size }()
-		meta, err = slim.List(limited, func(w *W) {
-			if limited.full = len(l.out.Items) >= bounded.Items; limited.full || wrong != nil {
-				return
-			}
-			wrong = l.add(w)
-		})
-		return cmp.Or(err, wrong)
+		meta, err = l.into.read(limited)
+		return err
 	})
 	l.bytes -= size
-	l.out.ResourceVersion = meta.ResourceVersion
-	return meta.Continue, err
-}
-
-// keep removes all items but the first n.
-func (l *lister[W, T]) keep(n int) {
-	if n == len(l.out.Items) {
-		return
-	}
-	l.out.Items = l.out.Items[:n]
-	for id, i := range l.at {
-		if i >= n {
-			delete(l.at, id)
-		}
-	}
+	return meta, err
 }
 
 // limitedList is a list that has no more items than fit.
@@ -207,14 +195,7 @@ func (l *limitedList) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (l *lister[W, T]) call(q url.Values) call {
+func (l *lister) call(q url.Values) call {
 	return call{method: http.MethodGet, path: l.r.Path(l.namespace, ""), query: q, safe: true,
 		verb: "list", res: l.r, namespace: l.namespace}
-}
-
-// name puts the kind into an untyped item: items of lists need not have it.
-func (l *lister[W, T]) name(item map[string]any) {
-	if item != nil && item["kind"] == nil {
-		item["apiVersion"], item["kind"] = l.r.GroupVersion(), l.r.Kind
-	}
 }

@@ -60,7 +60,18 @@ const quiet = 10 * time.Second
 // overloaded server (429, 5xx) are waited out, and so, for a while, are the refusals
 // (401, 403, 404) of a server that comes back; any other answer ends it at once.
 func Follow[T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, f func(Event[T]) error) error {
-	w := &follower[T]{c: c, r: r, namespace: namespace, o: o, f: f, known: map[string]tracked[T]{}}
+	w := &follower{c: c, r: r, namespace: namespace, o: o, known: map[string]tracked{},
+		decode: func(raw json.RawMessage) (any, error) {
+			t := new(T)
+			return t, Decode(raw, t)
+		},
+		f: func(kind string, object any) error {
+			e := Event[T]{Type: kind}
+			if object != nil {
+				e.Object = *object.(*T)
+			}
+			return f(e)
+		}}
 	err := w.run(ctx)
 	if errors.Is(err, ErrStop) {
 		return nil
@@ -68,22 +79,25 @@ func Follow[T any](ctx context.Context, c *Client, r kinds.Resource, namespace s
 	return err
 }
 
-type follower[T any] struct {
+// follower is one Follow under way. It does not know the type of the objects, so that its code exists once: decode returns a
+// pointer, and f takes it, or nil with Synced.
+type follower struct {
 	c         *Client
 	r         kinds.Resource
 	namespace string
 	o         ListOptions
-	f         func(Event[T]) error
-	known     map[string]tracked[T] // by namespace/name
-	version   string                // resource version to resume from; "" needs a list
+	decode    func(json.RawMessage) (any, error)
+	f         func(kind string, object any) error
+	known     map[string]tracked // by namespace/name
+	version   string             // resource version to resume from; "" needs a list
 	synced    bool
 }
 
 // tracked is the last that was seen of an object: enough to tell what changed
 // while the watch was down.
-type tracked[T any] struct {
+type tracked struct {
 	uid, version string
-	object       T
+	object       any
 }
 
 // callbackError is an error of the caller's own function.
@@ -95,7 +109,7 @@ func (e callbackError) Unwrap() error { return e.err }
 // brief is how long a watch with events at least lasts. A server that ends each one sooner is not asked without pauses.
 const brief = time.Second
 
-func (w *follower[T]) run(ctx context.Context) error {
+func (w *follower) run(ctx context.Context) error {
 	failures, refusals, away := 0, 0, false
 	hurried := 0  // brief watches with events in a row
 	said := false // that it tries again
@@ -169,7 +183,7 @@ func transient(err error) bool {
 	return errors.As(err, &be) || errors.As(err, &te) && isBroken(te) || isRefused(err) || isTimeout(err)
 }
 
-func (w *follower[T]) call() call {
+func (w *follower) call() call {
 	q := url.Values{"watch": {"true"}, "allowWatchBookmarks": {"true"}, "resourceVersion": {w.version},
 		"timeoutSeconds": {strconv.Itoa(int(watchFor.Seconds()))}}
 	if w.o.LabelSelector != "" {
@@ -199,15 +213,15 @@ type keyed struct {
 func (k keyed) key() string { return k.Metadata.Namespace + "/" + k.Metadata.Name }
 
 // relist reads everything and reports how it differs from what is known.
-func (w *follower[T]) relist(ctx context.Context) error {
+func (w *follower) relist(ctx context.Context) error {
 	page, err := List[json.RawMessage](ctx, w.c, w.r, w.namespace, w.o)
 	if err != nil {
 		return err
 	}
-	now := make(map[string]tracked[T], len(page.Items))
+	now := make(map[string]tracked, len(page.Items))
 	keys := make([]string, len(page.Items))
 	for i, raw := range page.Items {
-		t, key, err := track[T](raw)
+		t, key, err := w.track(raw)
 		if err == nil {
 			err = t.identified(key)
 		}
@@ -242,14 +256,13 @@ func (w *follower[T]) relist(ctx context.Context) error {
 	}
 	if !w.synced {
 		w.synced = true
-		var none T
-		return w.emit(Synced, none)
+		return w.emit(Synced, nil)
 	}
 	return nil
 }
 
 // track decodes an object and what following has to know of it.
-func track[T any](raw json.RawMessage) (t tracked[T], key string, err error) {
+func (w *follower) track(raw json.RawMessage) (t tracked, key string, err error) {
 	var k keyed
 	if err := notNull(raw); err != nil {
 		return t, "", err
@@ -258,19 +271,20 @@ func track[T any](raw json.RawMessage) (t tracked[T], key string, err error) {
 		return t, "", err
 	}
 	t.uid, t.version = k.Metadata.UID, k.Metadata.ResourceVersion
-	return t, k.key(), Decode(raw, &t.object)
+	t.object, err = w.decode(raw)
+	return t, k.key(), err
 }
 
 // identified returns an error for an object without a UID: only the UID says whether an object of the same name is the same.
-func (t tracked[T]) identified(key string) error {
+func (t tracked) identified(key string) error {
 	if t.uid == "" {
 		return fmt.Errorf("the object %s has no UID", strings.TrimPrefix(key, "/"))
 	}
 	return nil
 }
 
-func (w *follower[T]) emit(kind string, object T) error {
-	if err := w.f(Event[T]{Type: kind, Object: object}); err != nil {
+func (w *follower) emit(kind string, object any) error {
+	if err := w.f(kind, object); err != nil {
 		return callbackError{err}
 	}
 	return nil
@@ -278,7 +292,7 @@ func (w *follower[T]) emit(kind string, object T) error {
 
 // watch follows changes until the connection ends. progress says whether it
 // brought anything.
-func (w *follower[T]) watch(ctx context.Context) (progress bool, err error) {
+func (w *follower) watch(ctx context.Context) (progress bool, err error) {
 	k := w.call()
 	resp, err := w.c.do(ctx, k)
 	if err != nil {
@@ -323,8 +337,8 @@ func (w *follower[T]) watch(ctx context.Context) (progress bool, err error) {
 }
 
 // apply takes in one event of a watch.
-func (w *follower[T]) apply(kind string, raw json.RawMessage) error {
-	t, key, err := track[T](raw)
+func (w *follower) apply(kind string, raw json.RawMessage) error {
+	t, key, err := w.track(raw)
 	if err != nil {
 		return err
 	}

@@ -32,11 +32,17 @@ var ErrNotList = errors.New("not a list of the Kubernetes API")
 // breaks off is io.ErrUnexpectedEOF or r's own error: items seen before an error
 // are incomplete.
 func List[T any](r io.Reader, item func(*T)) (Meta, error) {
+	t := new(T)
+	return list(r, reflect.ValueOf(t).Elem(), func() { item(t) })
+}
+
+// list is List for a value of any type, so that its code exists once.
+func list(r io.Reader, v reflect.Value, item func()) (Meta, error) {
 	s := newScanner(r)
 	var meta Meta
 	var kind string
 	found := false
-	read := compile(reflect.TypeFor[T](), nil)
+	read := compile(v.Type(), nil)
 	readMeta := compile(reflect.TypeFor[Meta](), nil)
 	c, err := s.peek()
 	if err != nil {
@@ -45,7 +51,6 @@ func List[T any](r io.Reader, item func(*T)) (Meta, error) {
 	if c != '{' {
 		return Meta{}, ErrNotList
 	}
-	t := new(T)
 	err = s.members(func(name []byte) error {
 		switch string(name) {
 		case "items":
@@ -57,11 +62,11 @@ func List[T any](r io.Reader, item func(*T)) (Meta, error) {
 				if c, err := s.peek(); err != nil || c == 'n' {
 					return cmp.Or(err, ErrNull)
 				}
-				*t = *new(T)
-				if err := read(s, reflect.ValueOf(t).Elem()); err != nil {
+				v.SetZero()
+				if err := read(s, v); err != nil {
 					return err
 				}
-				item(t)
+				item()
 				return nil
 			})
 		case "metadata":
