@@ -138,10 +138,10 @@ func count(t *testing.T, api http.Handler, args []string, exit errs.Exit) counts
 			t.Fatalf("%v: exit code %d, want %d: %s", args, code, exit, stderr.String())
 		}
 	}
+	// Without a collector, the pools that the first run fills stay filled.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	run()
 	counter.Reset()
-	// Without a collector, the pools of the standard library stay filled.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	run()
