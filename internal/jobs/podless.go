@@ -18,8 +18,8 @@ func podless(s Status, j state.Job, w *state.Workload, pods []state.Pod) bool {
 const operatorTime = time.Minute
 
 // Unattended reports that a job without pods seems to have no operator: for a minute nothing has created a pod, and the job has
-// no status. The kinds of Kubernetes itself always have one.
+// no status. The kinds of Kubernetes itself always have one. A job whose age is unknown is attended.
 func Unattended(j state.Job, s Status, now time.Time) bool {
 	reported := len(j.Conditions) > 0 || j.Phase != "" || j.DeploymentPhase != "" || j.Start != nil
-	return s.Reason == NoPods && j.Kind.Operator != kinds.Kubernetes && !reported && now.Sub(s.Since) >= operatorTime
+	return s.Reason == NoPods && j.Kind.Operator != kinds.Kubernetes && !reported && !s.Since.IsZero() && now.Sub(s.Since) >= operatorTime
 }

@@ -8,6 +8,19 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
+// A job whose age is unknown has had no minute yet.
+func TestUnattendedNeedsATime(t *testing.T) {
+	j := job(t, kinds.PyTorchJob, "", workers, "")
+	j.CreationTimestamp = time.Time{}
+	s := StatusOf(j, nil, []state.Pod{})
+	if s.Reason != NoPods || !s.Since.IsZero() {
+		t.Fatalf("it is %s %s since %s", s.State, s.Reason, s.Since)
+	}
+	if Unattended(j, s, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
+		t.Error("it is unattended since a time that is unknown")
+	}
+}
+
 // A job without pods has no operator if nothing reports on it for a minute.
 func TestUnattended(t *testing.T) {
 	none := []state.Pod{}
