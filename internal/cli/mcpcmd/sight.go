@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // sight is what a preview shows, as far as a user's agreement rests on it.
 type sight struct {
-	jobs    string // the UIDs of the jobs that exist
-	verdict string // of the admission check
+	job     string   // the UID of a single job that exists
+	jobs    []string // the UIDs of the jobs of a list
+	verdict string   // of the admission check
 	// preempts are the jobs that a job to start preempts.
 	preempts []string
 }
@@ -28,7 +31,7 @@ func seen(document json.RawMessage) sight {
 	if err := json.Unmarshal(document, &d); err != nil {
 		return sight{}
 	}
-	out := sight{jobs: d.UID, verdict: d.Verdict}
+	out := sight{job: d.UID, verdict: d.Verdict}
 	add := func(list []target) {
 		for _, t := range list {
 			out.preempts = append(out.preempts, t.Namespace+"/"+cmp.Or(t.Name, t.Workload))
@@ -36,16 +39,33 @@ func seen(document json.RawMessage) sight {
 	}
 	add(d.Quota.Preempts)
 	for _, j := range d.Jobs {
-		out.jobs += " " + j.UID
+		if j.UID != "" { // not a job to start
+			out.jobs = append(out.jobs, j.UID)
+		}
 		add(j.Preempts)
 	}
 	return out
 }
 
+// without returns how many names of a list are not in another one.
+func without(list, other []string) (n int) {
+	for _, name := range list {
+		if !slices.Contains(other, name) {
+			n++
+		}
+	}
+	return n
+}
+
 // change returns why a user who agreed to one preview may not agree to another, "" if nothing speaks against it.
 func (s sight) change(now sight) string {
+	added, gone := without(now.jobs, s.jobs), without(s.jobs, now.jobs)
 	switch {
-	case s.jobs != now.jobs:
+	case added > 0:
+		return "it would affect " + words.Count(added, "job", "jobs") + " that the preview did not show"
+	case gone > 0:
+		return words.Count(gone, "job of the preview is gone", "jobs of the preview are gone")
+	case s.job != now.job:
 		return "the job was deleted since the preview, and another one has its name"
 	case s.verdict != now.verdict && now.verdict != "Admitted":
 		return "the answer of the admission check was " + s.verdict + ", and is " + now.verdict
