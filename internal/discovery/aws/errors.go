@@ -49,7 +49,7 @@ func IsNotFound(err error) bool { return slices.Contains(notFoundCodes, codeOf(e
 // IsTransient reports whether the same request may succeed in a minute: AWS throttles requests, had a fault of its
 // own, or could not be reached.
 func IsTransient(err error) bool {
-	return throttled(err) || err != nil && !Answered(err) && !errors.Is(err, errNoCredentials)
+	return throttled(err) || err != nil && !Answered(err) && !errors.Is(err, errNoCredentials) && !badTLS(err)
 }
 
 // explain turns an error of the SDK into one for people. action is the IAM action that
@@ -106,6 +106,8 @@ func (c *Client) explainLocal(e *errs.Error, err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Why, e.Code = "AWS did not answer in time", errs.Failure
+	case badTLS(err):
+		return explainTLS(e, err)
 	case errors.As(err, &sso) || strings.Contains(text, "token has expired and refresh failed"):
 		e.Why, e.Code = "the AWS SSO session has expired", errs.Denied
 		return e.Suggest(suggest.AWSLogin(c.profile))
