@@ -55,7 +55,13 @@ Terminal and folders:
   NO_COLOR              disable color and all other escape sequences
   XDG_CONFIG_HOME       base directory for configuration
   XDG_STATE_HOME        base directory for sandboxes and recorded history
-  XDG_CACHE_HOME        base directory for caches`,
+  XDG_CACHE_HOME        base directory for caches
+
+Memory, as for every program in Go:
+  GOGC                  growth in percent before memory is freed
+  GOMEMLIMIT            soft limit, for example 512MiB; with another form, such
+                        as 512MB, every command fails at once (exit code 2):
+                        "fatal error: malformed GOMEMLIMIT"`,
 	}
 }
 

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,22 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
+
+// TestMalformedMemoryLimit: Go ends a process with a malformed GOMEMLIMIT before its first line of code. The topic has the
+// message.
+func TestMalformedMemoryLimit(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run=^$")
+	cmd.Env = append(os.Environ(), "GOMEMLIMIT=512MB")
+	out, err := cmd.CombinedOutput()
+	const message = "fatal error: malformed GOMEMLIMIT"
+	if err == nil || cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), message) || !strings.Contains(environmentTopic().Long, message) {
+		t.Errorf("%v: %.400s", err, out)
+	}
+}
 
 // TestTopics: the commands that help topics show have valid flags, and the topics name every setting and format.
 func TestTopics(t *testing.T) {
