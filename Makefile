@@ -78,7 +78,7 @@ oracle:           ## the admission core against Kueue's own scheduler: 1,500 ran
 
 # Every run of a command behind a faulty server; `make script` runs about 450 of them once, without the race detector.
 faults:           ## each command behind each fault of the API server, 10 times
-	CGO_ENABLED=1 $(GO) test -race $(NOVET) -count=1 -timeout 3h ./test/fault -run 'Suite|AWS|Forward|Workers|MCP|Web' -seeds 10 -v | grep -E '^ +suite_test|--- FAIL|^ok|^FAIL|^faults'
+	CGO_ENABLED=1 $(GO) test -race $(NOVET) -count=1 -timeout 3h ./test/fault -run 'Suite|AWS|Forward|Workers|MCP|Web' -seeds 10 -v | grep -E '^ +suite_test|--- FAIL|^ok|^FAIL|^faults|^states'
 
 worlds:           ## random commands of several users against what must hold after each: 60 worlds of 60 steps, and 20 of 25 on the real control plane (three hours)
 	HYPERPOD_WORLDS=60 HYPERPOD_STEPS=60 HYPERPOD_KUEUE_WORLDS=20 HYPERPOD_KUEUE_STEPS=25 $(GO) test $(NOVET) -v -count=1 -timeout 0 ./test/worlds

@@ -227,7 +227,7 @@ func TestAWSStates(t *testing.T) {
 			})
 		}
 	}
-	fmt.Printf("faults of AWS in unusual states: %d runs of %d commands in %d states\n", runs, len(onStates), len(states()))
+	fmt.Printf("states of AWS: %d runs of %d commands in %d states\n", runs, len(onStates), len(states()))
 }
 
 // runState runs a command with a change of what AWS answers, and returns what it prints.
