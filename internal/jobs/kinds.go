@@ -60,7 +60,7 @@ func end(j state.Job, w *state.Workload) (Status, bool) {
 		switch c, _ := holds(w.Conditions, "Finished"); c.Reason {
 		case "Succeeded", "JobFinished": // the latter is of Kueue before v0.9
 			return over(Succeeded, j, c), true
-		case "Failed", "AdmissionChecksRejected":
+		case "Failed", "AdmissionChecksRejected", "FailedToStart":
 			return over(Failed, j, c), true
 		}
 	}

@@ -166,12 +166,17 @@ func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
 	if ok {
 		return s
 	}
+	finished := state.Condition{}
 	if w != nil {
-		if _, ok := holds(w.Conditions, "Finished"); ok {
-			w = nil // given up by Kueue (out of sync with its job): there will be another
+		if finished, ok = holds(w.Conditions, "Finished"); ok {
+			w = nil // given up by Kueue
 		}
 	}
-	if s, ok = held(j, w); !ok {
+	s, ok = held(j, w)
+	if s.Reason == NoWorkload && finished.Reason != "" && !slices.Contains(replaced, finished.Reason) {
+		s.Since, s.Reason, s.Message = finished.LastTransitionTime, finished.Reason, finished.Message
+	}
+	if !ok {
 		s = refine(active(j, w), j, pods)
 		if podless(s, j, w, pods) {
 			s.Reason = NoPods
@@ -183,6 +188,9 @@ func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
 	}
 	return s
 }
+
+// replaced are the reasons of finished workloads that another workload of the job follows.
+var replaced = []string{"OutOfSync", "WorkloadSliceReplaced", "OwnerNotFound"}
 
 // held returns the state of a job that may not run.
 func held(j state.Job, w *state.Workload) (Status, bool) {

@@ -199,6 +199,7 @@ func TestTallies(t *testing.T) {
 		job("a", "one", 2, 0, finished("Succeeded", 10*time.Hour, 9*time.Hour, 7*time.Hour)),
 		job("a", "two", 2, 0, finished("Failed", 10*time.Hour, 7*time.Hour, 6*time.Hour)),
 		job("a", "three", 2, 0, finished("Succeeded", 10*time.Hour, 4*time.Hour, time.Hour), requeued(6*time.Hour)),
+		job("c", "not started", 2, 0, finished("FailedToStart", 3*time.Hour, 2*time.Hour, time.Hour)),
 		job("a", "replaced", 2, 0, finished("OutOfSync", 10*time.Hour, 9*time.Hour, 0)),
 		job("b", "other", 2, 0, admitted))
 	r := quota.Build(s)
@@ -206,6 +207,9 @@ func TestTallies(t *testing.T) {
 	a := Sum(all["a"])
 	if got := fmt.Sprint(a.Running, a.Reserving, a.Waiting, a.Preempted, a.Held, a.Finished, a.Failed); got != "1 1 2 1 1 3 1" {
 		t.Errorf("running, reserving, waiting, preempted, held, finished, failed: %s", got)
+	}
+	if c := Sum(all["c"]); c.Finished != 1 || c.Failed != 1 {
+		t.Errorf("%d finished, %d failed", c.Finished, c.Failed)
 	}
 	// Waits of 1h, 3h and, from the requeue, 2h; runs of 2h, 1h and 3h.
 	if a.Wait.Count != 3 || a.Wait.Average != 2*time.Hour || a.Wait.Median != 2*time.Hour || a.Wait.P90 != 3*time.Hour || a.Run != a.Wait {

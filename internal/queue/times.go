@@ -136,7 +136,7 @@ func (s *Summary) finish(c state.Condition) bool {
 	switch c.Reason {
 	case "OutOfSync", "WorkloadSliceReplaced":
 		return false
-	case "Failed":
+	case "Failed", "AdmissionChecksRejected", "FailedToStart":
 		s.Failed++
 	}
 	s.Finished++

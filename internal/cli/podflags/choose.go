@@ -100,5 +100,8 @@ func Running(p pick.Pod, container, what string) error {
 	case "Pending":
 		return &errs.Error{What: what, Why: "it has not started yet", Code: errs.Pending}
 	}
+	if !jobs.Ended(p.Pod) { // Unknown: its node does not answer
+		return errs.New(what, "its phase is "+p.Phase)
+	}
 	return errs.New(what, "it has ended ("+p.Phase+")")
 }

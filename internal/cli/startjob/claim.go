@@ -252,10 +252,11 @@ func onlyOneNode(modes []string) (node, pod bool) {
 	node = len(modes) > 0
 	for _, m := range modes {
 		switch m {
-		case "ReadWriteMany", "ReadOnlyMany":
-			return false, false
+		case "ReadWriteOnce":
 		case "ReadWriteOncePod":
 			pod = true
+		default: // ReadWriteMany, ReadOnlyMany, and what may come
+			return false, false
 		}
 	}
 	return node, pod
