@@ -15,8 +15,9 @@ import (
 type promise struct {
 	Verdict string
 	Quota   struct {
-		Outcome string
-		Tie     bool
+		Outcome     string
+		Tie         bool
+		PreemptedBy string
 	}
 }
 
@@ -66,8 +67,8 @@ func (w *world) kept(ctx context.Context, s step, p promise) error {
 		}
 		switch p.Verdict {
 		case "Admitted":
-			if !started {
-				return fmt.Errorf("the dry run of %s said Admitted; it is %s", key, state)
+			if started == (p.Quota.PreemptedBy != "") {
+				return fmt.Errorf("the dry run of %s said Admitted, preempted by %q; it is %s", key, p.Quota.PreemptedBy, state)
 			}
 		case "Waits", "Never":
 			// A job with quota whose pods find no node waits, too. The answer for several objects does not tell.

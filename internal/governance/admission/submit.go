@@ -27,6 +27,9 @@ type Submitted struct {
 	// Loop are the workloads ("namespace/name") that preempt each other without end, by name. It is empty if scheduling
 	// settles.
 	Loop []string
+	// By is the workload ("namespace/name") that preempts the new one at once. It is empty if the new one keeps its quota, or if
+	// scheduling does not settle.
+	By string
 }
 
 // Submit adds a new workload and does with it what [Engine.Probe] says about it: it reserves
@@ -70,6 +73,9 @@ func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (after Submitte
 	for _, ev := range t.Events {
 		target := workload.NewReference(ev.Namespace, ev.Name)
 		w := e.store.workloads[target]
+		if ev.Kind == EventPreempted && target == key && w != nil && !workload.HasQuotaReservation(w) && len(after.Loop) == 0 {
+			after.By = ev.By
+		}
 		if ev.Kind != EventPreempted || seen[target] || w == nil || workload.HasQuotaReservation(w) {
 			continue
 		}

@@ -235,6 +235,27 @@ func TestLoop(t *testing.T) {
 	}
 }
 
+// TestPreemptedAtOnce: a job preempts one of a team that then reclaims its own quota for another job.
+func TestPreemptedAtOnce(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(""), fixture.Node("n1", "a100", 8, ""))
+	s.Add(fixture.Team("alpha", "pool", 4, "", `"preemption":{"reclaimWithinCohort":"Any"}`)...)
+	s.Add(fixture.Team("beta", "pool", 4, "", `"preemption":{"reclaimWithinCohort":"Any","borrowWithinCohort":{"policy":"LowerPriority"}}`)...)
+	s.Add(fixture.Class("some", 5), fixture.Work("alpha", "wide", 8, 0, 2*time.Hour, true), fixture.Work("alpha", "small", 4, 0, time.Hour, false))
+	for size, want := range map[int]string{6: "alpha/small", 4: ""} {
+		list, err := checker(t, s).Together(t.Context(), []check.Request{{Object: object(t, fixture.Job("mine", 1, size, "", "kueue.x-k8s.io/priority-class", "some")), Namespace: "beta"}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := list[0]
+		verdict.Fill(v, errs.Suggestion.String)
+		row := "  then      alpha/small preempts mine at once"
+		if v.Quota.Outcome != string(admission.AdmittedByPreempting) || v.Quota.PreemptedBy != want || strings.Contains(verdict.Text(v, 0, hours), row) != (want != "") ||
+			strings.HasSuffix(verdict.Brief(v, hours), "; then alpha/small preempts mine at once") != (want != "") {
+			t.Errorf("%d: %+v\n%s\n%s", size, v.Quota, verdict.Text(v, 0, hours), verdict.Brief(v, hours))
+		}
+	}
+}
+
 // TestPutAside: the texts about a job that fits, and that Kueue does not try because it put an equivalent one aside.
 func TestPutAside(t *testing.T) {
 	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(""), fixture.Node("n1", "a100", 8, ""), fixture.Node("n2", "a100", 8, ""))

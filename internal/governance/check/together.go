@@ -67,52 +67,54 @@ func (c *Checker) Together(ctx context.Context, requests []Request, more func() 
 }
 
 // Submit adds a job with its verdict to the cluster of the checker, and returns the name of its workload. It sets what follows
-// only then: LoopJobs.
+// only then: LoopJobs and PreemptedBy.
 func (c *Checker) Submit(ctx context.Context, r *Request, v *Verdict) (string, error) {
 	var again Verdict
 	wl, err := c.workload(ctx, r, &again)
 	if err != nil || len(wl.Spec.PodSets) == 0 {
 		return "", err
 	}
-	loop, err := c.add(ctx, wl, again.joins)
-	v.Quota.LoopJobs = c.loopJobs(loop, wl, v.Job.Name)
+	after, err := c.add(ctx, wl, again.joins)
+	v.Quota.LoopJobs = c.loopJobs(after.Loop, wl, v.Job.Name)
+	if after.By != "" {
+		v.Quota.PreemptedBy = c.jobOf(after.By)
+	}
 	return wl.Name, err
 }
 
 // add adds a workload to the cluster of the checker: a new one, or new pods to one that exists.
-// loop are the workloads that preempt each other without end after that, as "namespace/name".
-func (c *Checker) add(ctx context.Context, wl *kueue.Workload, joins *joined) (loop []string, err error) {
+// It returns what follows.
+func (c *Checker) add(ctx context.Context, wl *kueue.Workload, joins *joined) (after admission.Submitted, err error) {
 	if joins != nil {
 		if d, err := c.Engine.Probe(ctx, wl); err != nil {
-			return nil, err
+			return after, err
 		} else if d.Outcome.Starts() {
 			c.bind(wl, &d, joins)
 		}
-		return nil, nil
+		return after, nil
 	}
 	wl.UID = types.UID(fmt.Sprintf("submitted-%06d", c.submitted))
 	wl.CreationTimestamp.Time = c.In.Taken.Add(time.Duration(c.submitted) * time.Millisecond)
 	c.submitted++
 	if wl.Spec.QueueName == "" {
 		c.bind(wl, nil, nil)
-		return nil, nil
+		return after, nil
 	}
 	d, err := c.Engine.Probe(ctx, wl)
 	if err != nil {
-		return nil, err
+		return after, err
 	}
-	after, err := c.Engine.Submit(ctx, wl)
-	if err != nil {
-		return nil, err
+	if after, err = c.Engine.Submit(ctx, wl); err != nil {
+		return after, err
 	}
 	if len(after.Evicted) > 0 {
 		c.evicted, c.nodes = append(c.evicted, after.Evicted...), nil
 	}
 	c.takeOver(wl)
-	if d.Outcome.Starts() {
+	if d.Outcome.Starts() && after.By == "" {
 		c.bind(wl, &d, nil)
 	}
-	return after.Loop, nil
+	return after, nil
 }
 
 // loopJobs returns the jobs ("namespace/job") of workloads ("namespace/name"). wl is the workload of the new job.

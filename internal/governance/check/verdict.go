@@ -271,6 +271,9 @@ type Quota struct {
 	// LoopJobs are the jobs ("namespace/job") that preempt each other without end once the job preempts others. It may then
 	// lose its quota at once. [Checker.Submit] sets it.
 	LoopJobs []string `json:",omitempty"`
+	// PreemptedBy is the job ("namespace/job") that preempts this one at once, because of what its preemption of others frees
+	// or lets them reclaim. It is empty if the job keeps its quota. [Checker.Submit] sets it.
+	PreemptedBy string `json:",omitempty"`
 	// Holds is what the team holds of the requested resources through the job's LocalQueue,
 	// where its ClusterQueue may not be read.
 	Holds []Amount `json:",omitempty"`

@@ -21,7 +21,7 @@ func Brief(v *check.Verdict, age func(time.Duration) string) string {
 			return ""
 		}
 		if len(v.Quota.Preempts) > 0 {
-			return "runs now, preempting " + targets(v, age) + fewer(v) + LostPods(v) + after("; then ", loop(v))
+			return "runs now, preempting " + targets(v, age) + fewer(v) + LostPods(v) + after("; then ", then(v))
 		}
 		return "runs now" + LostPods(v)
 	case check.Waits:
@@ -46,7 +46,7 @@ func LostPods(v *check.Verdict) string {
 
 // PreemptionQuestion returns the question before a job is submitted that preempts others.
 func PreemptionQuestion(v *check.Verdict, age func(time.Duration) string) string {
-	return "This preempts " + targets(v, age) + fewer(v) + after(". Then ", loop(v)) + ". Continue?"
+	return "This preempts " + targets(v, age) + fewer(v) + after(". Then ", then(v)) + ". Continue?"
 }
 
 // after returns a text behind its beginning, "" for none.

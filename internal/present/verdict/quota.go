@@ -55,7 +55,7 @@ func quotaRows(p *textpage.Page, v *check.Verdict, first string) {
 		p.Row(once("preempts", i), preempted(v, &e))
 	}
 	moreRow(p, q.PreemptsTotal-len(shown))
-	if text := loop(v); text != "" {
+	if text := then(v); text != "" {
 		p.Row("then", text)
 	}
 	if text := fewer(v); text != "" {
@@ -193,9 +193,13 @@ func reclaimText(t *check.Reclaim) string {
 	return words.Some(names, 4) + " can reclaim it at any time"
 }
 
-// loop says that jobs preempt each other without end, "" if they do not.
-func loop(v *check.Verdict) string {
-	if len(v.Quota.LoopJobs) == 0 {
+// then says that jobs preempt each other without end, or that another one preempts the job at once; "" if the job keeps
+// its quota.
+func then(v *check.Verdict) string {
+	switch {
+	case v.Quota.PreemptedBy != "":
+		return v.Quota.PreemptedBy + " preempts " + v.Job.Name + " at once"
+	case len(v.Quota.LoopJobs) == 0:
 		return ""
 	}
 	return words.SomeOf(v.Quota.LoopJobs, len(v.Quota.LoopJobs), namedTargets) + " preempt each other again and again: the policies of their queues never converge"
