@@ -114,8 +114,8 @@ func helpOfTree(f *factory.Factory, c *cobra.Command) HelpDocument {
 func helpCommandOf(c *cobra.Command) HelpCommand {
 	h := HelpCommand{Command: c.CommandPath(), Aliases: append([]string{}, c.Aliases...), Usage: c.UseLine(), Summary: c.Short, Help: cmp.Or(c.Long, c.Short),
 		Examples: []string{}, Formats: []string{}, Flags: flagsOf(c.LocalNonPersistentFlags())}
-	for line := range strings.Lines(c.Example) {
-		if line = strings.TrimSpace(line); line != "" {
+	for line := range strings.Lines(strings.ReplaceAll(c.Example, "\\\n", "")) {
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
 			h.Examples = append(h.Examples, line)
 		}
 	}

@@ -280,11 +280,12 @@ func TestEveryFaultAtOnce(t *testing.T) {
 4:3: parameter RDZV_BACKEND: invalid default: invalid --rdzv-backend "gossip": must be c10d, etcd-v2, etcd or static
 16:29: "a b" is not a valid image: container pytorch of Worker
 `},
-		"fixed paths": {"parameters: {}\nfixed: [spec.runPolice, spec.nothing, 'a b=', spec.runPolicy.backoffLimit=x]\n---\n" + head + "      replicas: 0\n" + pod + "          - {name: pytorch, image: i}\n", `
-2:9: fixed: spec.runPolice not found in the manifest; use spec.runPolice=VALUE to fix a value, spec.runPolice=null to fix that there is none; did you mean "spec.runPolicy"?
-2:25: fixed: spec.nothing not found in the manifest; use spec.nothing=VALUE to fix a value, spec.nothing=null to fix that there is none
-2:39: no field "a b" at the top
-2:47: spec.runPolicy.backoffLimit is the text "x": must be a whole number
+		"fixed paths": {"parameters: {}\nfixed: [spec.runPolice, spec.nothing, spec.elasticPolicy, 'a b=', spec.runPolicy.backoffLimit=x]\n---\n" + head + "      replicas: 0\n" + pod + "          - {name: pytorch, image: i}\n", `
+2:9: fixed: spec.runPolice not found in the manifest; use spec.runPolice=VALUE to fix a value, spec.runPolice=null to keep the field absent; did you mean "spec.runPolicy"?
+2:25: fixed: spec.nothing not found in the manifest; use spec.nothing=VALUE to fix a value, spec.nothing=null to keep the field absent
+2:39: fixed: spec.elasticPolicy not found in the manifest; use spec.elasticPolicy=VALUE to fix a value, spec.elasticPolicy=null to keep the field absent
+2:59: no field "a b" at the top
+2:67: spec.runPolicy.backoffLimit is the text "x": must be a whole number
 10:7: invalid replicas 0 of Worker: must be at least 1
 `},
 		"two jobs": {head + "      replicas: 0\n" + pod + "          - {name: pytorch, image: i}\n---\n" + head + "      replicas: -2\n" + pod + "          - {name: pytorch, image: i}\n", `

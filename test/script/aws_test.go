@@ -30,6 +30,7 @@ import (
 //	empty                   there are no clusters
 //	no-capacity             clusters that are created fail
 //	odd                     a cluster has statuses that no version of this program knows
+//	slurm                   there is one more cluster with Slurm, ml-slurm
 func startAWS(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: aws [WORD...]")
@@ -38,6 +39,8 @@ func startAWS(ts *testscript.TestScript, neg bool, args []string) {
 	access, empty, odd := true, false, false
 	for _, a := range args {
 		switch operation, fault, ok := strings.Cut(a, "="); {
+		case a == "slurm":
+			s.AddCluster(fake.Spec{Name: "ml-slurm", Groups: []fake.GroupSpec{{Name: "controller", InstanceType: "ml.m5.xlarge", Nodes: []fake.NodeSpec{{ID: "i-0dddddddddddddddd"}}}}})
 		case a == "no-access":
 			access = false
 		case a == "empty":

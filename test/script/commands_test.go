@@ -72,9 +72,10 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 				return fmt.Sprintf("no %s requests: %s", args[0], strings.Join(server(ts).proxy.Requests(), "\n"))
 			})
 		},
-		"aws":        startAWS,
-		"awscalls":   awsCalls,
-		"documented": documented,
+		"aws":          startAWS,
+		"awscalls":     awsCalls,
+		"documented":   documented,
+		"helpexamples": helpExamples,
 		// examples: the repository's folder of that name, as a reader has it.
 		"examples": func(ts *testscript.TestScript, _ bool, _ []string) {
 			ts.Check(os.CopyFS(ts.MkAbs("examples"), os.DirFS(filepath.Join("..", "..", "examples"))))

@@ -27,38 +27,15 @@ func documented(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	page, err := os.ReadFile(filepath.Join("..", "..", args[0]))
 	ts.Check(err)
-	used := map[string]bool{}
-	directive := func(line, what string) (rest string, found bool) {
-		for _, a := range args[1:] {
-			rest, is := strings.CutPrefix(a, what+":")
-			part := rest
-			if what == "exit" {
-				_, part, _ = strings.Cut(rest, ":")
-			}
-			if is && strings.Contains(line, part) {
-				used[a] = true
-				return rest, true
-			}
-		}
-		return "", false
-	}
+	given := directives{args: args[1:], used: map[string]bool{}}
 	lines := commandLines(string(page))
 	if len(lines) == 0 {
 		ts.Fatalf("%s shows no command", args[0])
 	}
 	for _, line := range lines {
-		if _, skip := directive(line, "skip"); skip {
+		run, want, runs := given.of(ts, line)
+		if !runs {
 			continue
-		}
-		run := line
-		if part, cut := directive(line, "cut"); cut {
-			run = strings.Replace(run, part, "", 1)
-		}
-		want := 0
-		if exit, other := directive(line, "exit"); other {
-			code, _, _ := strings.Cut(exit, ":")
-			want, err = strconv.Atoi(code)
-			ts.Check(err)
 		}
 		words, err := shellwords.Split(run)
 		ts.Check(err)
@@ -67,9 +44,54 @@ func documented(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s: exit code %d, want %d: hyperpod %s", args[0], got, want, run)
 		}
 	}
-	for _, a := range args[1:] {
-		if !used[a] {
-			ts.Fatalf("%s has no line for %s", args[0], a)
+	given.check(ts, args[0])
+}
+
+// directives are the words that follow a page.
+type directives struct {
+	args []string
+	used map[string]bool
+}
+
+// of returns a line as it is run, its exit code, and whether it is run.
+func (d directives) of(ts *testscript.TestScript, line string) (run string, exit int, runs bool) {
+	if _, skip := d.find(line, "skip"); skip {
+		return "", 0, false
+	}
+	run = line
+	if part, cut := d.find(line, "cut"); cut {
+		run = strings.Replace(run, part, "", 1)
+	}
+	if word, other := d.find(line, "exit"); other {
+		code, _, _ := strings.Cut(word, ":")
+		var err error
+		exit, err = strconv.Atoi(code)
+		ts.Check(err)
+	}
+	return run, exit, true
+}
+
+// find returns what follows the word that a line has.
+func (d directives) find(line, what string) (rest string, found bool) {
+	for _, a := range d.args {
+		rest, is := strings.CutPrefix(a, what+":")
+		part := rest
+		if what == "exit" {
+			_, part, _ = strings.Cut(rest, ":")
+		}
+		if is && strings.Contains(line, part) {
+			d.used[a] = true
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// check reports words that no line has.
+func (d directives) check(ts *testscript.TestScript, page string) {
+	for _, a := range d.args {
+		if !d.used[a] {
+			ts.Fatalf("%s has no line for %s", page, a)
 		}
 	}
 }

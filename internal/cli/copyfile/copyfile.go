@@ -57,7 +57,7 @@ A download keeps the mode of a file that it replaces. A new file has the mode of
 the one in the pod, without the bits of the umask.`,
 		Example: `  hyperpod copy-file smpv2-llama2:/workspace/checkpoints ./checkpoints
   hyperpod copy-file train.py smpv2-llama2:/workspace/
-  hyperpod copy-file smpv2-llama2:/tmp/trace.json . --rank 3`,
+  hyperpod copy-file smpv2-llama2:/tmp/trace.json . --rank 1`,
 		Args: func(*cobra.Command, []string) error { return nil }, // Validate has better words
 		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
 			o.Args = args

@@ -53,7 +53,7 @@ The template is written to your templates folder, with --project to ./jobs, with
 --fix-path protect values from changes by users of the template. --require makes
 users give a value.`,
 		Example: `  hyperpod create-template mine --from pytorch --default IMAGE=example.com/train:3
-  hyperpod create-template llama --job smpv2-llama2 --team --fix INSTANCE_TYPE --fix-path spec.runPolicy
+  hyperpod create-template pretrain --job smpv2-llama2 --team --fix INSTANCE_TYPE --fix-path spec.runPolicy.backoffLimit=3
   hyperpod create-template train -f train.yaml --project`,
 		RunE: factory.RunE(o, o.take, Run, runF),
 	}

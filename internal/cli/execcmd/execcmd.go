@@ -43,7 +43,7 @@ exit code is that of the command.
 pod's name before each line. The exit code is then the first that is not 0.`,
 		Example: `  hyperpod exec smpv2-llama2 -- nvidia-smi
   hyperpod exec smpv2-llama2 --rank 1 -it -- bash
-  hyperpod exec smpv2-llama2 --all-pods -- sh -c 'df -h /data | tail -1'`,
+  hyperpod exec smpv2-llama2 --all-pods -- sh -c 'hostname; ls /data'`,
 		Args: func(*cobra.Command, []string) error { return nil }, // checked below: the words after -- are the command
 		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
 			names, command, err := o.split(cmd.ArgsLenAtDash(), args)

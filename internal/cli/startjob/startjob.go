@@ -48,9 +48,9 @@ parameters, environment variables and labels. Run the same command again to
 start the jobs that do not exist yet. With --max-parallel, the command keeps
 running and starts the next job when one ends, because Kueue has no such limit.`,
 		Example: `  hyperpod start-job --name smpv2-llama2 --namespace hyperpod-ns-ml-engineers
-  hyperpod start-job --name bert --image IMAGE --instance-type ml.g5.12xlarge --node-count 2 \
+  hyperpod start-job --name bert --image IMAGE --instance-type ml.p5.48xlarge --node-count 2 \
       --entry-script train.py --priority training
-  hyperpod start-job --name bert --template mpi --image IMAGE --dry-run=client -o yaml
+  hyperpod start-job --name bert --template mpi --image IMAGE --entry-script train.py --dry-run=client
   hyperpod start-job -f train.yaml --dry-run
   hyperpod start-job -f train.yaml --name train-7 --set lr=0.001 --wait
   hyperpod start-job -f train.yaml --sweep lr=1e-4,3e-4 --sweep seed=1..5

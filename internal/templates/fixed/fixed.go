@@ -29,8 +29,12 @@ func Of(t *parse.Template, objects []map[string]any) (out []Value, faults []erro
 	for _, f := range t.Fixed {
 		v, ok := fieldpath.Lookup(target, f.Steps)
 		if !ok && !f.Has {
-			faults = append(faults, f.Faultf("%s not found in the manifest; use %s=VALUE to fix a value, %s=null to fix that there is none%s",
-				f.Path, f.Path, f.Path, manifest.DidYouMean(schema.NearPaths(t.JobNode(), f.Path))))
+			near := schema.NearPaths(t.JobNode(), f.Path)
+			if slices.Contains(near, f.Path) {
+				near = nil // the path is right, and the manifest lacks it
+			}
+			faults = append(faults, f.Faultf("%s not found in the manifest; use %s=VALUE to fix a value, %s=null to keep the field absent%s",
+				f.Path, f.Path, f.Path, manifest.DidYouMean(near)))
 			continue
 		}
 		out = append(out, Value{f.Path, jobobject.CopyOf(v), f.Steps})
