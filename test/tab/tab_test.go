@@ -54,6 +54,7 @@ func TestTab(t *testing.T) {
 		{"hyperpod report --team data-pl", "data-platform"},
 		{"hyperpod get-clusters --region us-gov-e", "us-gov-east-1"},
 		{"hyperpod simulate --add-team new=data-pl", "new=data-platform"},
+		{"hyperpod record -n hyperpod-ns-ml-engineers --project-label kueue.x-k8s.io/que", "--project-label kueue.x-k8s.io/queue-name"},
 		{"hyperpod list-jobs --namspace \t", "unknown flag --namspace; did you mean --namespace"},
 		{"hyperpod list-jobs -n hyperpod-ns-ml-engineers -l kueue.x-k8s.io/queue", "kueue.x-k8s.io/queue-name=hyperpod-ns-ml-engineers-localqueue"},
 	} {

@@ -33,6 +33,13 @@ func (w *Workers) AddFlag(cmd *cobra.Command) {
 	fs.Lookup("workers").NoOptDefVal = kueuesOwn
 }
 
+// CompleteWorkers completes the flag.
+func CompleteWorkers(f *factory.Factory, cmd *cobra.Command) {
+	f.CompleteFlagBy(cmd, "workers", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return f.CompleteWith(cmd, prefix, factory.Workers(prefix))
+	})
+}
+
 // Validate checks the value of the flag.
 func (w *Workers) Validate() error {
 	for _, v := range w.Given {

@@ -80,6 +80,7 @@ changes nothing.`,
 	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
 	admissioncheck.AddAllHoldersFlag(cmd, &o.AllHolders)
 	o.Workers.AddFlag(cmd)
+	admissioncheck.CompleteWorkers(f, cmd)
 	return cmd
 }
 

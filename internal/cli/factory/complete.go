@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -281,6 +282,11 @@ func Selectors(ctx context.Context, f *Factory) ([]string, error) {
 		}
 		return out
 	})
+}
+
+// JobLabels completes the keys of the labels that jobs of the namespace have.
+func JobLabels(ctx context.Context, f *Factory) ([]string, error) {
+	return ofJobs(ctx, f, func(_ kinds.Job, m meta) []string { return slices.Collect(maps.Keys(m.Metadata.Labels)) })
 }
 
 // Sweeps completes the names of the sweeps that jobs of the namespace belong to.

@@ -134,3 +134,32 @@ func TestNamesAreKept(t *testing.T) {
 		t.Errorf("after the deletion: %v, %v", words, err)
 	}
 }
+
+// TestTaintsAndWorkers: a taint is one word with the nodes that have it; what is typed of a list of workers stays.
+func TestTaintsAndWorkers(t *testing.T) {
+	node := func(name string, taints ...any) map[string]any {
+		return map[string]any{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": name}, "spec": map[string]any{"taints": taints}}
+	}
+	gpu := map[string]any{"key": "gpu", "value": "a100", "effect": "NoSchedule"}
+	worker := func(name string) map[string]any {
+		return map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "MultiKueueCluster", "metadata": map[string]any{"name": name}}
+	}
+	server := fixture.New(node("a", gpu, map[string]any{"key": "reserved", "effect": "NoExecute"}), node("b", gpu), node("c"), worker("east"), worker("west"))
+	c := kube.NewInProcess(server, "test", kube.Options{})
+	f := &Factory{cluster: &Cluster{Client: c, Now: time.Now}, Env: func(string) string { return "" }}
+	for _, test := range []struct {
+		name string
+		by   Lookup
+		want []string
+	}{
+		{"taints", Taints, []string{"gpu=a100:NoSchedule\t2 nodes", "reserved:NoExecute\t1 node"}},
+		{"first worker", Workers(""), []string{"east=", "west="}},
+		{"second worker", Workers("west=ctx,ea"), []string{"west=ctx,east=", "west=ctx,west="}},
+	} {
+		got, err := test.by(t.Context(), f)
+		slices.Sort(got)
+		if err != nil || !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, %v; want %q", test.name, got, err, test.want)
+		}
+	}
+}

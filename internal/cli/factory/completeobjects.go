@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/namecache"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // InNamespace completes the names of objects in the namespace of the command.
@@ -45,6 +46,42 @@ func NodeLabels(ctx context.Context, f *Factory) ([]string, error) {
 		for value := range all {
 			out = append(out, key+"="+value)
 		}
+	}
+	return out, err
+}
+
+// Taints completes the taints of nodes as KEY=VALUE:EFFECT.
+func Taints(ctx context.Context, f *Factory) ([]string, error) {
+	type node struct {
+		Spec struct {
+			Taints []struct {
+				Key    string `json:"key"`
+				Value  string `json:"value"`
+				Effect string `json:"effect"`
+			} `json:"taints"`
+		} `json:"spec"`
+	}
+	c, err := f.Cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := kinds.Node
+	nodes, err := namecache.Recall(c.Names, func() ([]node, error) {
+		page, err := kube.List[node](ctx, c.Client, r, "", kube.ListOptions{})
+		return page.Items, err
+	}, r.Group, r.Version, r.Plural, "taints")
+	with := map[string]int{}
+	for _, n := range nodes {
+		for _, t := range n.Spec.Taints {
+			if t.Value != "" {
+				t.Key += "=" + t.Value
+			}
+			with[t.Key+":"+t.Effect]++
+		}
+	}
+	var out []string
+	for taint, n := range with {
+		out = append(out, described(taint, words.Count(n, "node", "nodes")))
 	}
 	return out, err
 }
@@ -89,6 +126,24 @@ func Cohorts(ctx context.Context, f *Factory) ([]string, error) {
 		out = append(out, c.Metadata.Name)
 	}
 	return out, err
+}
+
+// Workers completes WORKER=CONTEXT with the worker clusters of MultiKueue and the contexts of the kubeconfig.
+func Workers(typed string) Lookup {
+	done, last := "", typed
+	if i := strings.LastIndex(typed, ","); i >= 0 {
+		done, last = typed[:i+1], typed[i+1:]
+	}
+	if worker, _, named := strings.Cut(last, "="); named {
+		return Preceded(Contexts, done+worker+"=")
+	}
+	return Followed(Preceded(func(ctx context.Context, f *Factory) (out []string, err error) {
+		found, err := kueueObjects[meta](ctx, f, kinds.MultiKueueCluster)
+		for _, w := range found {
+			out = append(out, w.Metadata.Name)
+		}
+		return out, err
+	}, done), "=")
 }
 
 // kueueObjects lists objects of Kueue without a namespace, or takes them from the cache.

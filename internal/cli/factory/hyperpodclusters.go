@@ -30,6 +30,32 @@ func HyperPodClusters(a *Account) Lookup {
 
 // CompleteGroups completes the values of a flag with the instance groups of the cluster that the command line names.
 func (h *OneCluster) CompleteGroups(f *Factory, cmd *cobra.Command, flag string) {
+	h.completeParts(f, cmd, flag, func(ctx context.Context, f *Factory, one OneCluster) (out []string, err error) {
+		_, c, err := one.Describe(ctx, f)
+		for _, g := range c.Groups {
+			out = append(out, described(g.Name, strings.Join(g.InstanceTypes, ", ")))
+		}
+		return out, err
+	})
+}
+
+// CompleteNodes completes the values of a flag with the instances of the cluster that the command line names.
+func (h *OneCluster) CompleteNodes(f *Factory, cmd *cobra.Command, flag string) {
+	h.completeParts(f, cmd, flag, func(ctx context.Context, f *Factory, one OneCluster) (out []string, err error) {
+		client, err := f.AWS(ctx, one.Account, "")
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := client.ListNodes(ctx, one.Cluster)
+		for _, n := range nodes {
+			out = append(out, described(n.InstanceID, n.Group))
+		}
+		return out, err
+	})
+}
+
+// completeParts completes the values of a flag with parts of the cluster that the command line names.
+func (h *OneCluster) completeParts(f *Factory, cmd *cobra.Command, flag string, parts func(context.Context, *Factory, OneCluster) ([]string, error)) {
 	f.CompleteFlagBy(cmd, flag, func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		one := *h
 		if len(args) > 0 {
@@ -39,12 +65,7 @@ func (h *OneCluster) CompleteGroups(f *Factory, cmd *cobra.Command, flag string)
 			if one.Cluster == "" {
 				return nil, nil
 			}
-			_, c, err := one.Describe(ctx, f)
-			var out []string
-			for _, g := range c.Groups {
-				out = append(out, described(g.Name, strings.Join(g.InstanceTypes, ", ")))
-			}
-			return out, err
+			return parts(ctx, f, one)
 		})
 	})
 }

@@ -93,7 +93,28 @@ a file, so that you can go back.`,
 	fs.BoolVar(&o.DropTags, "drop-tags", false, "with --recreate: create without the previous tags where they cannot be read")
 	o.Mapping.add(f, cmd)
 	o.Target.add(f, cmd)
+	f.CompleteFlag(cmd, "recreate", o.toRecreate)
 	return cmd
+}
+
+// toRecreate completes --recreate for the cluster that the flags or the file name.
+func (o *ApplyOptions) toRecreate(ctx context.Context, f *factory.Factory) ([]string, error) {
+	var doc *policy.Document
+	if o.Target.cluster == "" && o.File != "" && o.File != "-" {
+		var err error
+		if doc, _, err = parse(ctx, f, o.File); err != nil {
+			return nil, err
+		}
+	}
+	cluster, err := o.Target.name(doc)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openRemote(ctx, f, o.Target.account, cluster)
+	if err != nil {
+		return nil, err
+	}
+	return r.state.ToRecreate(), nil
 }
 
 func (o *ApplyOptions) take(cmd *cobra.Command, args []string) error {

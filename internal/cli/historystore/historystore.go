@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -30,10 +30,11 @@ import (
 // DefaultProjectLabel is the label of a job that names its project.
 const DefaultProjectLabel = "project"
 
-// AddProjectLabel defines --project-label, with [DefaultProjectLabel] as its default.
-func AddProjectLabel(flags *pflag.FlagSet, value *string, usage string) {
+// AddProjectLabel defines --project-label, with [DefaultProjectLabel] as its default, and its completion.
+func AddProjectLabel(f *factory.Factory, cmd *cobra.Command, value *string, usage string) {
 	*value = DefaultProjectLabel
-	factory.AddText(flags, value, factory.Text{Name: "project-label", Usage: usage, Must: "must be the key of a label, for example project",
+	f.CompleteFlag(cmd, "project-label", factory.JobLabels)
+	factory.AddText(cmd.Flags(), value, factory.Text{Name: "project-label", Usage: usage, Must: "must be the key of a label, for example project",
 		Fits: func(key string) bool { return len(validation.IsQualifiedName(key)) == 0 }})
 }
 

@@ -3,14 +3,17 @@ package historystore
 import (
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 )
 
 // TestProjectLabel: without the flag, the label is the documented one.
 func TestProjectLabel(t *testing.T) {
 	var label string
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	AddProjectLabel(flags, &label, "label")
+	cmd := &cobra.Command{}
+	AddProjectLabel(&factory.Factory{}, cmd, &label, "label")
+	flags := cmd.Flags()
 	if err := flags.Parse(nil); err != nil || label != DefaultProjectLabel || flags.Lookup("project-label").DefValue != DefaultProjectLabel {
 		t.Errorf("%q, %v", label, err)
 	}

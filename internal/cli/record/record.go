@@ -67,7 +67,7 @@ permissions that it needs and a volume.`,
 	fs.StringVar(&o.Directory, "directory", "", "folder of the store (default: one for each cluster in the state folder)")
 	factory.TakesFile(fs, "directory")
 	fs.IntVar(&o.Samples, "samples", 0, "number of samples to take (0: until Ctrl-C)")
-	historystore.AddProjectLabel(fs, &o.ProjectLabel, "label of jobs that names their project")
+	historystore.AddProjectLabel(f, cmd, &o.ProjectLabel, "label of jobs that names their project")
 	fs.BoolVar(&o.Manifest, "manifest", false, "print a Deployment that records in the cluster")
 	fs.StringVar(&o.Image, "image", "", "container image of the Deployment, with hyperpod as its entry point")
 	fs.StringVar(&o.Storage, "storage", "", "size of the Deployment's volume (default "+defaultStorage+")")

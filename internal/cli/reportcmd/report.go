@@ -84,7 +84,7 @@ and for its own quota that nobody uses. docs/history.md has the rule.`,
 	factory.TakesFile(fs, "prices")
 	fs.StringVar(&o.Directory, "directory", "", "folder of the store (default: that of the cluster in the state folder)")
 	factory.TakesFile(fs, "directory")
-	historystore.AddProjectLabel(fs, &o.ProjectLabel, "label of jobs that names their project, without a store")
+	historystore.AddProjectLabel(o.Factory, cmd, &o.ProjectLabel, "label of jobs that names their project, without a store")
 	o.Prometheus.Add(cmd)
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
@@ -78,7 +79,9 @@ running and starts the next job when one ends, because Kueue has no such limit.`
 	acceptOldNames(cmd.Flags())
 	addCompletions(f, cmd)
 	f.CompleteFlag(cmd, "accelerator-partition-type", factory.Partitions(func() string { return o.Size.InstanceType }))
-	f.CompleteFlag(cmd, "set", factory.Parameters(func() string { return o.Source.Template }))
+	for _, flag := range []string{"set", "sweep"} {
+		f.CompleteFlag(cmd, flag, factory.Parameters(func() string { return o.Source.Template }))
+	}
 	o.helpWithParameters(cmd)
 	return cmd
 }
@@ -92,6 +95,7 @@ func addCompletions(f *factory.Factory, cmd *cobra.Command) {
 		"instance-type":            factory.InstanceTypes,
 		"node-selector":            factory.NodeLabels,
 		"label-selector":           factory.NodeLabels,
+		"toleration":               factory.Taints,
 		"preferred-topology":       factory.TopologyLevels,
 		"required-topology":        factory.TopologyLevels,
 		"service-account-name":     factory.InNamespace(kinds.ServiceAccount),
@@ -100,6 +104,7 @@ func addCompletions(f *factory.Factory, cmd *cobra.Command) {
 	} {
 		f.CompleteFlag(cmd, flag, lookup)
 	}
+	admissioncheck.CompleteWorkers(f, cmd)
 	f.CompleteArgs(cmd, factory.Templates)
 	for flag, words := range map[string]string{
 		"rdzv-backend":     rdzvBackends,

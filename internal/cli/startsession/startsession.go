@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -58,6 +59,7 @@ It runs session-manager-plugin, which AWS provides.`,
 	fs := cmd.Flags()
 	o.AddGroup(f, cmd, &o.Group, "the first running node of this instance group")
 	fs.StringVar(&o.Pod, "pod", "", "the node that this pod runs on")
+	f.CompleteFlag(cmd, "pod", factory.InNamespace(kinds.Pod))
 	fs.StringVar(&o.Command, "command", "", "command to run instead of a shell")
 	fs.BoolVar(&o.SSHProxy, "ssh-proxy", false, "serve as the ProxyCommand of ssh")
 	fs.IntVar(&o.Port, "port", 22, "with --ssh-proxy: port of the SSH server on the node")

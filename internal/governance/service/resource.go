@@ -174,6 +174,25 @@ func (s *State) Busy() []Resource {
 	return out
 }
 
+// ToRecreate returns the teams, and [PolicyName], whose failed change leaves nothing else to do than to create them again.
+func (s *State) ToRecreate() []string {
+	var out []string
+	for _, r := range slices.Concat(s.Policies, s.Allocations) {
+		if recovery := RecoveryOf(r.Status); recovery == Recreate || recovery == Redelete {
+			out = append(out, r.Recreated())
+		}
+	}
+	return out
+}
+
+// Recreated returns the name by which a person asks to create the resource again: its team, or [PolicyName].
+func (r *Resource) Recreated() string {
+	if r.Kind == Policy {
+		return PolicyName
+	}
+	return r.Team
+}
+
 // Versions returns the ids and versions of all resources, by kind and name.
 func (s *State) Versions() map[string]string {
 	out := map[string]string{}
