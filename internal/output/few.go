@@ -2,23 +2,27 @@ package output
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// FewOfEach returns the rows of a table with about most rows: the first blocks of each code, in their order. It also counts the blocks that
-// it leaves out, by their code ("" for none). Each code has its part of the rows, so that many findings of one code hide nothing else. The
-// rows of a block belong together; its first row has its code.
-func FewOfEach[T any](blocks [][]T, code func(T) string, most int) (rows []T, left string) {
+// FewOfEach returns the rows of a table of findings: all, or about [MostRows] where s shortens the table. Then they are the first blocks of
+// each code, in their order, and note counts the others by their code ("" for none). Each code has its part of the rows, so that many
+// findings of one code hide nothing else. The rows of a block belong together; its first row has its code.
+func FewOfEach[T any](s *IO, wide bool, blocks [][]T, code func(T) string) (rows []T, note string) {
+	if all := slices.Concat(blocks...); !s.Shortens(wide, len(all)) {
+		return all, ""
+	}
+	rows, left := fewOfEach(blocks, code, MostRows)
+	return rows, "and " + left + " (see -o wide)"
+}
+
+func fewOfEach[T any](blocks [][]T, code func(T) string, most int) (rows []T, left string) {
 	codes := map[string]bool{}
-	total := 0
 	for _, b := range blocks {
 		codes[code(b[0])] = true
-		total += len(b)
 	}
-	part := total
-	if total > most+1 {
-		part = max(most/len(codes), 1)
-	}
+	part := max(most/len(codes), 1)
 	shown, hidden := map[string]int{}, map[string]int{}
 	for _, b := range blocks {
 		code := code(b[0])

@@ -158,7 +158,13 @@ func TestNewerFields(t *testing.T) {
 	}
 	text := newerJobs["/apis/batch/v1/namespaces/"+newerNamespace+"/jobs"]
 	write(text)
-	out, err := start("-f", file, "--dry-run=client", "-o", "yaml")
+	template := func(args ...string) (string, error) {
+		out, err := command(t, append([]string{"hyperpod", "create-template", "own", "-f", file, "-n", newerNamespace, "--dry-run=client"}, args...), env).CombinedOutput()
+		return string(out), err
+	}
+	out, err := template()
+	has("a template of a manifest", out, err, false, "futureField:", "stays as it is: this version does not know the field")
+	out, err = start("-f", file, "--dry-run=client", "-o", "yaml")
 	has("client dry run", out, err, false, "futureField:", "b: null", "only the cluster knows")
 	out, err = start("-f", file, "--dry-run", "-o", "json")
 	has("dry run", out, err, false, `"Verdict": "Admitted"`)
@@ -186,6 +192,10 @@ func TestNewerFields(t *testing.T) {
 	write(text)
 	out, err = start("-f", file)
 	has("no schema to read", out, err, true, `no field "futureField" in spec`, "--allow-unknown")
+	out, err = template()
+	has("a template without a schema to read", out, err, true, `no field "futureField" in spec`, "--allow-unknown")
+	out, err = template("--allow-unknown")
+	has("a template with --allow-unknown", out, err, false, "futureField:")
 	out, err = start("-f", file, "--allow-unknown")
 	has("--allow-unknown", out, err, false, "Successfully created job newer", "this version does not know the field")
 	if object := stored(t, url+"/apis/batch/v1/namespaces/"+newerNamespace+"/jobs/newer"); object["spec"].(map[string]any)["futureField"] == nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/newerfields"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/templatepage"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -31,6 +33,7 @@ type Options struct {
 
 	From, File, Job, Kind  string // the source: one of the first three
 	Project, Team, Replace bool
+	AllowUnknown           bool
 	DryRun                 string
 	Change                 parse.Change
 }
@@ -67,6 +70,7 @@ users give a value.`,
 	fs.BoolVar(&o.Project, "project", false, "write the template to ./jobs")
 	fs.BoolVar(&o.Team, "team", false, "write the template to a ConfigMap of the namespace")
 	fs.BoolVar(&o.Replace, "replace", false, "replace an existing template of this name")
+	newerfields.AddFlag(fs, &o.AllowUnknown, "keep")
 	factory.AddText(fs, &o.Change.Help, factory.Text{Name: "description", Usage: "description of the template", Must: "must be UTF-8", Fits: utf8.ValidString})
 	fs.StringArrayVar(&o.Change.Defaults, "default", nil, "new default of a parameter: NAME=VALUE (repeatable)")
 	fs.StringArrayVar(&o.Change.Fix, "fix", nil, "parameter that users cannot change: NAME or NAME=VALUE (repeatable)")
@@ -115,18 +119,32 @@ func (o *Options) Validate() error {
 	return nil
 }
 
+// patience is how long to wait for the cluster's schema of a kind.
+const patience = 5 * time.Second
+
 // Run creates the template.
 func Run(ctx context.Context, o *Options) error {
+	var notes []string
+	fields := newerfields.Decision{Factory: o.Factory, All: o.AllowUnknown || o.Job != "", Patience: patience, Does: "keeps", Note: func(f schema.Field, _ bool) {
+		if note := schema.Kept(f); !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}}
+	return fields.Offer(ctx, create(ctx, o, fields.Allow(ctx), &notes))
+}
+
+// create is Run with the decision about fields that the program does not know; the cluster has accepted those of a job. unknown are the
+// notes about those that are allowed.
+func create(ctx context.Context, o *Options, allow schema.Allow, unknown *[]string) error {
 	f := o.Factory
-	made, err := o.source(ctx)
+	made, err := o.source(ctx, allow)
 	if err != nil {
 		return err
 	}
 	if made, err = made.With(o.Change); err != nil {
 		return err
 	}
-	var unknown []string
-	t, faults, notes := render.CheckAllowing(o.name(), o.name(), made.Text, o.allow(&unknown))
+	t, faults, notes := render.CheckAllowing(o.name(), o.name(), made.Text, allow)
 	if len(faults) > 0 {
 		e := errs.New("the template is not valid", "nothing is written")
 		for _, fault := range faults {
@@ -134,7 +152,7 @@ func Run(ctx context.Context, o *Options) error {
 		}
 		return e
 	}
-	f.Notes(append(unknown, notes...))
+	f.Notes(append(*unknown, notes...))
 	document := func() error {
 		format, err := f.Format()
 		if err != nil {
@@ -159,20 +177,6 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	_, err = fmt.Fprintf(f.IO.Out, "Created template %s (%s)\n", o.name(), where)
 	return err
-}
-
-// allow returns the decision about fields that the program does not know: the cluster has accepted those of a job. notes gets one for
-// each.
-func (o *Options) allow(notes *[]string) schema.Allow {
-	if o.Job == "" {
-		return nil
-	}
-	return func(f schema.Field) bool {
-		if note := schema.Kept(f); !slices.Contains(*notes, note) {
-			*notes = append(*notes, note)
-		}
-		return true
-	}
 }
 
 // isJob suggests --job where --from names no template but a job. err is the error of the search.
@@ -202,7 +206,7 @@ func (o *Options) isJob(ctx context.Context, err error) error {
 }
 
 // source reads the template, manifest or job that the options name.
-func (o *Options) source(ctx context.Context) (*parse.Template, error) {
+func (o *Options) source(ctx context.Context, allow schema.Allow) (*parse.Template, error) {
 	f := o.Factory
 	if o.Job != "" {
 		t, _, err := findtemplate.OfJob(ctx, f, o.Job, o.Kind, convert.Conversion{Name: o.name()})
@@ -210,13 +214,14 @@ func (o *Options) source(ctx context.Context) (*parse.Template, error) {
 	}
 	if o.From != "" {
 		t, err := findtemplate.Find(ctx, f, o.From, findtemplate.InNamespace(f))
+		t, err = newerfields.Template(t, err, allow)
 		return t, o.isJob(ctx, err)
 	}
 	data, err := f.ReadNamed(ctx, o.File)
 	if err != nil {
 		return nil, err
 	}
-	t, err := parse.Text(o.name(), o.File, data)
+	t, err := parse.TextAllowing(o.name(), o.File, data, allow)
 	if err != nil || len(t.Params) > 0 {
 		return t, err
 	}

@@ -134,7 +134,7 @@ func needsKubernetes(command string) error {
 	case "copy-file":
 		e.WithAdvice("nodes of a Slurm cluster share their file system: use cp")
 	}
-	return e.Suggest(errs.Option("--scheduler", config.Kubernetes).WithNote("uses the cluster of the kubeconfig"), errs.Option("--sandbox").WithNote("uses a practice cluster on this machine"))
+	return e.Suggest(OnKubernetes(), errs.Option("--sandbox").WithNote("uses a practice cluster on this machine"))
 }
 
 // NoLabelsOnSlurm refuses --selector and --kind of a command on a Slurm cluster.
@@ -146,6 +146,11 @@ func NoLabelsOnSlurm(selector, kind string) error {
 		return NotOnSlurm("kind").WithAdvice("leave --kind out")
 	}
 	return nil
+}
+
+// OnKubernetes suggests the flag by which a command uses Kubernetes instead of Slurm.
+func OnKubernetes() errs.Suggestion {
+	return errs.Option("--scheduler", config.Kubernetes).WithNote("uses the cluster of the kubeconfig")
 }
 
 // NotOnSlurm returns the usage error about a flag that Slurm has nothing for.

@@ -114,17 +114,14 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 		doc.Findings = append(doc.Findings, drift...)
 	}
 	audittext.Fill(doc.Findings)
-	err = output.Print(f.IO, format, doc, func() output.Table { return auditTable(doc, format.Name == output.Wide) }, nil)
+	err = output.Print(f.IO, format, doc, func() output.Table { return auditTable(f.IO, doc, format.Name == output.Wide) }, nil)
 	return output.Outcome(err, factory.Failures(s.Missing))
 }
 
-func auditTable(d audit.Document, wide bool) output.Table {
+// auditTable has a row for each finding. On a terminal, only a wide table has all of many.
+func auditTable(io *output.IO, d audit.Document, wide bool) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "FINDING", Keep: true}, {Title: "MESSAGE", Wrap: true}}}
-	most := output.MostRows
-	if wide {
-		most = len(d.Findings)
-	}
-	rows, left := output.FewOfEach(audittext.Blocks(d.Findings), func(r audittext.Row) string { return string(r.Code) }, most)
+	rows, left := output.FewOfEach(io, wide, audittext.Blocks(d.Findings), func(r audittext.Row) string { return string(r.Code) })
 	for _, r := range rows {
 		t.Rows = append(t.Rows, output.T(string(r.Code), r.Message))
 	}
@@ -133,7 +130,7 @@ func auditTable(d audit.Document, wide bool) output.Table {
 		t.Notes = append(t.Notes, audittext.Summary(d.Findings))
 	}
 	if left != "" {
-		t.Notes = append(t.Notes, "and "+left+" (see -o wide)")
+		t.Notes = append(t.Notes, left)
 	}
 	return t
 }

@@ -141,7 +141,7 @@ func runCheck(ctx context.Context, o *CheckOptions) error {
 	if format.Name == output.SARIF {
 		err = output.Print(f.IO, output.Format{Name: output.JSON}, sarif(doc, f.Version), nil, nil)
 	} else {
-		err = output.Print(f.IO, format, doc, func() output.Table { return findingsTable(doc, format.Name == output.Wide) }, nil)
+		err = output.Print(f.IO, format, doc, func() output.Table { return findingsTable(f.IO, doc, format.Name == output.Wide) }, nil)
 	}
 	code := errs.OK
 	switch {
@@ -235,14 +235,14 @@ func position(file string, line, column int) string {
 	return fmt.Sprintf("%s:%d:%d", file, line, column)
 }
 
-// findingsTable has a row for each finding. Of many, only a wide table has all; the others have errors first.
-func findingsTable(d CheckDocument, wide bool) output.Table {
+// findingsTable has a row for each finding. On a terminal, only a wide table has all of many; the others have errors first.
+func findingsTable(io *output.IO, d CheckDocument, wide bool) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "POSITION"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true, Below: true}}}
-	rows, left := d.Findings, ""
-	if !wide && len(rows) > output.MostRows+1 {
+	rows := d.Findings
+	if io.Shortens(wide, len(rows)) {
 		rows = slices.SortedStableFunc(slices.Values(rows), func(a, b policy.Finding) int { return a.Level.Compare(b.Level) })
-		rows, left = output.FewOfEach(slices.Collect(slices.Chunk(rows, 1)), func(x policy.Finding) string { return x.Code }, output.MostRows)
 	}
+	rows, left := output.FewOfEach(io, wide, slices.Collect(slices.Chunk(rows, 1)), func(x policy.Finding) string { return x.Code })
 	for _, x := range rows {
 		at := position(d.File, x.Line, x.Column)
 		if x.Line == 0 && x.Path != "" {
@@ -255,7 +255,7 @@ func findingsTable(d CheckDocument, wide bool) output.Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s, %s, %s", words.Count(d.ErrorCount, "error", "errors"), words.Count(d.WarningCount, "warning", "warnings"), words.Count(d.NoteCount, "note", "notes")))
 	}
 	if left != "" {
-		t.Notes = append(t.Notes, "and "+left+" (see -o wide)")
+		t.Notes = append(t.Notes, left)
 	}
 	return t
 }

@@ -124,7 +124,7 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 		_, err := f.IO.Out.Write([]byte(output.SafeLines(string(terraform.Write(doc)))))
 		return err
 	}
-	return output.Print(f.IO, format, doc, func() output.Table { return exportTable(doc, format.Name == output.Wide) }, nil)
+	return output.Print(f.IO, format, doc, func() output.Table { return exportTable(f.IO, doc, format.Name == output.Wide) }, nil)
 }
 
 // read returns the document of the cluster, or of SageMaker.

@@ -32,14 +32,14 @@ func keepTeams(doc *policy.Document, only []string) error {
 	return nil
 }
 
-// exportTable has a row for each team. Without -o wide, there are about [output.MostRows].
-func exportTable(doc *policy.Document, wide bool) output.Table {
+// exportTable has a row for each team. On a terminal, only a wide table has all of many.
+func exportTable(io *output.IO, doc *policy.Document, wide bool) output.Table {
 	t := output.Table{Empty: "no teams", Columns: []output.Column{{Title: "TEAM", Keep: true}, {Title: "QUOTA", Wrap: true}, {Title: "STRATEGY", Yield: 2},
 		{Title: "BORROWS", Right: true}, {Title: "PREEMPTS OWN", Yield: 1}, {Title: "WEIGHT", Right: true}}}
 	teams := doc.Teams
-	if left := len(teams) - output.MostRows; left > 1 && !wide {
+	if io.Shortens(wide, len(teams)) {
+		t.Notes = append(t.Notes, fmt.Sprintf("and %d more teams (see -o wide)", len(teams)-output.MostRows))
 		teams = teams[:output.MostRows]
-		t.Notes = append(t.Notes, fmt.Sprintf("and %d more teams (see -o wide)", left))
 	}
 	for _, team := range teams {
 		t.Rows = append(t.Rows, output.T(team.Team, policytext.Quota(team), team.Shares(), policytext.Borrowing(team), cmp.Or(team.PreemptTeamTasks, "-"), strconv.Itoa(team.Weight())))

@@ -99,7 +99,7 @@ func Run(ctx context.Context, o *Options) error {
 	rows = slices.DeleteFunc(rows, func(r Row) bool { return o.Group != "" && r.InstanceGroup != o.Group || o.Faulty && !r.faulty() })
 	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows, o.empty(c.Name), f.Now()) }, func() (out []string) {
 		for _, r := range rows {
-			out = append(out, r.InstanceID)
+			out = append(out, text(r.InstanceID))
 		}
 		return out
 	})
@@ -120,7 +120,7 @@ func join(list []clusters.Node, s *state.State) []Row {
 	}
 	out := []Row{}
 	for _, n := range list {
-		r := Row{InstanceGroup: n.Group, InstanceID: n.InstanceID, InstanceType: n.InstanceType, Status: n.Status, Message: n.Message, LaunchTime: n.Launched,
+		r := Row{InstanceGroup: n.Group, InstanceID: &n.InstanceID, InstanceType: n.InstanceType, Status: n.Status, Message: n.Message, LaunchTime: &n.Launched,
 			ImageStatus: n.ImageStatus, UltraServer: n.UltraServer, HealthRow: jobs.HealthRow{Faults: []string{}}}
 		if k, ok := nodes[n.InstanceID]; ok && n.InstanceID != "" {
 			r.fill(k)

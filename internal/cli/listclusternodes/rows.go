@@ -20,15 +20,15 @@ type Document struct {
 }
 
 // Row is an instance. Null values are not known: Kubernetes has no such node, or does
-// not answer.
+// not answer, or Slurm does not record them.
 type Row struct {
 	InstanceGroup string
-	InstanceID    string `json:"InstanceId"`
+	InstanceID    *string `json:"InstanceId"`
 	InstanceType  string
 	// Status and Message are SageMaker's.
 	Status      string
 	Message     string
-	LaunchTime  time.Time
+	LaunchTime  *time.Time
 	ImageStatus string
 	UltraServer string
 	// Node is the name of the Kubernetes node.
@@ -88,7 +88,7 @@ func table(rows []Row, empty string, now time.Time) output.Table {
 		if r.faulty() {
 			style = output.Bad
 		}
-		t.Rows = append(t.Rows, []output.Cell{{Text: r.InstanceGroup}, {Text: r.InstanceID}, {Text: r.InstanceType}, {Text: r.Status, Style: style}, {Text: health, Style: style}, {Text: text(r.DeepHealth)},
+		t.Rows = append(t.Rows, []output.Cell{{Text: r.InstanceGroup}, {Text: text(r.InstanceID)}, {Text: r.InstanceType}, {Text: r.Status, Style: style}, {Text: health, Style: style}, {Text: text(r.DeepHealth)},
 			{Text: count(r.Pods)}, {Text: cmp.Or(strings.Join(r.Faults, ","), "-")}, {Text: r.lastFault(now)}, {Text: text(r.Node)}, {Text: cmp.Or(r.ImageStatus, "-")}, {Text: cmp.Or(r.UltraServer, "-")}, {Text: cmp.Or(r.Message, "-")}})
 	}
 	return t

@@ -306,7 +306,7 @@ func (o *Options) table(d *report.Document, wide bool) output.Table {
 	if len(rows) == 0 {
 		return t
 	}
-	most := reporttext.MostRows
+	most := output.MostRows
 	if wide {
 		most = len(rows)
 	}

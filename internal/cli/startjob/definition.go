@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/newerfields"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -191,7 +192,7 @@ func (r *run) repeat(ctx context.Context) (definition, error) {
 		return definition{}, err
 	}
 	f.Notes(notes)
-	t.Allow = r.fieldsOf(job.Object)
+	t.Allow = newerfields.Known(job.Object, r.allow)
 	into := cmp.Or(f.Global.Namespace, job.Namespace)
 	if gone := submit.Together(annotations(job.Object)); o.Replace && o.jobName() == name && into == job.Namespace && len(gone) > 0 {
 		e := errs.New("cannot replace job "+name+" from itself", "the objects that were submitted with it are deleted with it")
@@ -205,4 +206,9 @@ func (r *run) repeat(ctx context.Context) (definition, error) {
 
 func annotations(object map[string]any) map[string]string {
 	return map[string]string{kinds.TogetherAnnotation: kinds.Text(object, "metadata", "annotations", kinds.TogetherAnnotation)}
+}
+
+// allowing returns the template with the run's decision about unknown fields. err is the error of reading it.
+func (r *run) allowing(t *parse.Template, err error) (*parse.Template, error) {
+	return newerfields.Template(t, err, r.allow)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/newerfields"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
@@ -52,7 +53,7 @@ func (s *Source) AddFlags(cmd *cobra.Command) {
 	fs.StringVar(&s.OverrideParameters, "override-parameters", "", "JSON object that overrides values of the recipe")
 	fs.StringArrayVar(&s.Set, "set", nil, "set a template parameter, or any field by its path: K=V (repeatable)")
 	fs.StringSliceVar(&s.AllowUnset, "allow-unset", nil, "placeholder of a command, argument or environment value that may stay without a value (repeatable)")
-	fs.BoolVar(&s.AllowUnknown, "allow-unknown", false, "send fields that this version does not know")
+	newerfields.AddFlag(fs, &s.AllowUnknown, "send")
 }
 
 // Validate implements factory.OptionGroup.

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/editor"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/newerfields"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
@@ -49,9 +50,8 @@ type run struct {
 	claimed *claimed
 	// noted are the notes that were printed: the jobs of a manifest can share them.
 	noted []string
-	// allow decides about fields that the program does not know, by what unknown holds.
-	allow   schema.Allow
-	unknown unknown
+	// allow decides about fields that the program does not know.
+	allow schema.Allow
 	// findings are what an admission check reports where a start fails.
 	findings []check.Step
 }
@@ -76,7 +76,15 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Factory.Unhurried {
 		r.patience = time.Hour
 	}
-	return r.offerUnknown(ctx, r.start(ctx))
+	fields := newerfields.Decision{Factory: o.Factory, All: o.AllowUnknown, Patience: r.patience, Does: "sends", Note: func(f schema.Field, served bool) {
+		if served {
+			r.once(schema.Accepted(f))
+		} else {
+			r.once(schema.Sent(f))
+		}
+	}}
+	r.allow = fields.Allow(ctx)
+	return fields.Offer(ctx, r.start(ctx))
 }
 
 func (r *run) start(ctx context.Context) error {
@@ -84,7 +92,6 @@ func (r *run) start(ctx context.Context) error {
 	if _, err := f.Format(); err != nil {
 		return err
 	}
-	r.allow = r.unknownFields(ctx)
 	if o.Edit {
 		if err := editor.Check(f); err != nil {
 			return err

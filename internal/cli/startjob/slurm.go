@@ -68,7 +68,7 @@ func (r *run) startSlurm(ctx context.Context, c *client.Client) error {
 		return (&slurmRun{run: r, client: c}).startScript(ctx)
 	}
 	if len(o.BeyondSlurm) > 0 {
-		return factory.NotOnSlurm(strings.Join(o.BeyondSlurm, ", --")).WithAdvice("leave it out: an sbatch script has no counterpart")
+		return factory.NotOnSlurm(strings.Join(o.BeyondSlurm, ", --")).WithAdvice("leave it out: an sbatch script has no counterpart").Suggest(factory.OnKubernetes())
 	}
 	if o.jobName() == "" {
 		return nameRequired()

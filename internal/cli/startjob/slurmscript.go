@@ -42,7 +42,8 @@ var nameInScript = pattern.Lazy(`(?m)^#SBATCH[ \t]+(?:--job-name(?:=|[ \t]+)|-J[
 func (s *slurmRun) startScript(ctx context.Context) error {
 	o, f := s.options, s.factory
 	if len(o.BeyondScript) > 0 {
-		return errs.Usagef("--%s cannot be used with a script of Slurm", strings.Join(o.BeyondScript, ", --")).WithAdvice("write it into the script")
+		return errs.Usagef("--%s cannot be used with a script of Slurm", strings.Join(o.BeyondScript, ", --")).WithAdvice("write it into the script").
+			Suggest(factory.OnKubernetes())
 	}
 	data, err := f.ReadNamed(ctx, o.File)
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *slurmRun) startScript(ctx context.Context) error {
 	}
 	if !bytes.HasPrefix(data, []byte("#!")) {
 		return errs.Usagef("%s is not a script: Slurm requires #! at its start", o.File).
-			Suggest(errs.Run("start-job", "--scheduler", "slurm", "--name", "NAME", "--command", "COMMAND").WithNote("makes a script"))
+			Suggest(errs.Run("start-job", "--scheduler", "slurm", "--name", "NAME", "--command", "COMMAND").WithNote("makes a script"), factory.OnKubernetes())
 	}
 	if s.given, err = s.overrides(); err != nil {
 		return err

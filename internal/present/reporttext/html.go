@@ -138,16 +138,16 @@ func (w *writer) group(g Group) {
 
 func round(n float64) float64 { return math.Round(n*10) / 10 }
 
-// teams has a horizontal bar for each team.
 // mostBars is the number of teams that have a bar.
 const mostBars = 25
 
+// teams has a horizontal bar for each team with many device-hours, and one for the others together.
 func teams(d *report.Document, resource string) chart {
 	const left, width, row = 170.0, 520.0, 26.0
 	c := chart{Title: resource + " by team, in device-hours", Width: 720, Legend: kinds}
 	rows, rest := report.Most(d.Teams, mostBars)
 	if rest != nil {
-		rest.Name = fmt.Sprintf("%d more teams", len(d.Teams)-len(rows))
+		rest.Name = fmt.Sprintf("%d more (%s)", len(d.Teams)-len(rows), allRows)
 		rows = append(slices.Clone(rows), *rest)
 	}
 	most := 0.0
@@ -167,6 +167,9 @@ func teams(d *report.Document, resource string) chart {
 	}
 	c.Height = int(float64(len(rows))*row) + 8
 	c.Summary = fmt.Sprintf("%d teams; the table by team has the numbers.", len(d.Teams))
+	if rest != nil {
+		c.Summary = fmt.Sprintf("%d teams; the %d with the most device-hours have a bar each.", len(d.Teams), mostBars)
+	}
 	return c
 }
 

@@ -126,7 +126,7 @@ func TestManyTeams(t *testing.T) {
 	if n := strings.Count(text, "| t0"); n != MostRows || !strings.Contains(text, "| 960 more (see -o csv) | 460320.0 gpu-h |") {
 		t.Error(n, text)
 	}
-	if page := string(HTML(d, time.Unix(0, 0))); strings.Count(page, "<td>") > 9*50 || !strings.Contains(page, "975 more teams") || !strings.Contains(page, "960 more (see -o csv)") {
+	if page := string(HTML(d, time.Unix(0, 0))); strings.Count(page, "<td>") > 9*50 || !strings.Contains(page, "975 more (see -o csv)") || !strings.Contains(page, "the 25 with the most device-hours have a bar each") || !strings.Contains(page, "960 more (see -o csv)") {
 		t.Errorf("%d cells", strings.Count(page, "<td>"))
 	}
 }

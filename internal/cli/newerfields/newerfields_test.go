@@ -1,10 +1,11 @@
-package startjob
+package newerfields
 
 import (
 	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -13,7 +14,7 @@ import (
 )
 
 // A field that nobody knows is a reason for --allow-unknown, a misspelt one is not. An interrupt stays an interrupt.
-func TestOfferUnknown(t *testing.T) {
+func TestOffer(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
@@ -28,15 +29,15 @@ func TestOfferUnknown(t *testing.T) {
 		"misspelt, interrupted": {ctx: cancelled, near: []string{"replicas"}, want: context.Canceled},
 	} {
 		streams, _ := output.Test()
-		r := &run{options: &Options{}, factory: &factory.Factory{IO: streams, Env: func(string) string { return "" }}, patience: patience}
-		if r.unknownFields(c.ctx)(schema.Field{APIVersion: "batch/v1", Kind: "Job", Path: "spec.a", Own: "spec.a", Near: c.near}) {
+		d := &Decision{Factory: &factory.Factory{IO: streams, Env: func(string) string { return "" }}, Patience: time.Second, Does: "sends"}
+		if d.Allow(c.ctx)(schema.Field{APIVersion: "batch/v1", Kind: "Job", Path: "spec.a", Own: "spec.a", Near: c.near}) {
 			t.Errorf("%s: allowed without a cluster", name)
 		}
-		err := r.offerUnknown(c.ctx, errs.Usagef("no field"))
+		err := d.Offer(c.ctx, errs.Usagef("no field"))
 		if strings.Contains(errs.Text(err, false), "--allow-unknown") != c.offers || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if other := errs.New("the wait was interrupted", ""); r.offerUnknown(c.ctx, other) != error(other) {
+		if other := errs.New("the wait was interrupted", ""); d.Offer(c.ctx, other) != error(other) {
 			t.Errorf("%s: another error changes", name)
 		}
 	}
