@@ -173,7 +173,8 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 	if err := o.unmoved(saved, fingerprints(live)); err != nil {
 		return err
 	}
-	if len(p.Operations) == 0 {
+	refused := policy.Worst(p.Findings) == policy.LevelError
+	if len(p.Operations) == 0 && !refused {
 		return show(f, output.Format{Name: output.TableFormat}, p)
 	}
 	if err := foresee(ctx, f, p, in); err != nil {
@@ -183,7 +184,7 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 	if err := o.show(p); err != nil {
 		return err
 	}
-	if policy.Worst(p.Findings) == policy.LevelError {
+	if refused {
 		return errs.New("cannot apply "+r.File, "the plan has errors")
 	}
 	opts := apply.Options{Force: o.ForceFields}

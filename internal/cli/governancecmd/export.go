@@ -191,6 +191,7 @@ func loadLive(ctx context.Context, f *factory.Factory, cluster *factory.Cluster,
 	f.MissingOf(what, in.Missing)
 	l := &policy.Live{Objects: policy.Objects{Namespaces: in.Namespaces, Classes: in.WorkloadPriority, Flavors: in.Flavors,
 		Cohorts: in.Cohorts, ClusterQueues: in.ClusterQueues, LocalQueues: in.LocalQueues}}
+	l.SetApart()
 	if in.Manager.Data != "" {
 		on := in.Rules().Config.FairSharing
 		l.FairSharing = &on

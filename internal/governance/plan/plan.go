@@ -142,6 +142,11 @@ func Build(r Request) (*Plan, error) {
 		for _, name := range p.Kept {
 			prune.Queues = append(prune.Queues, teams[name].Queue())
 		}
+		for _, q := range r.Live.Leaving { // its LocalQueues go, too
+			if !slices.ContainsFunc(want.ClusterQueues, func(w *kueue.ClusterQueue) bool { return w.Name == q.Name }) {
+				prune.Queues = append(prune.Queues, q.Name)
+			}
+		}
 		if r.Document.Policy != nil {
 			prune.Classes = unwanted(r.Live, want)
 		}
@@ -168,6 +173,7 @@ func Build(r Request) (*Plan, error) {
 	}
 	p.Findings = findings(r, now, r.Document, policy.Facts{Capacity: r.Inputs.Instances()})
 	p.Findings = append(p.Findings, against(r, p, prune)...)
+	p.Findings = append(p.Findings, leaving(r, want)...)
 	return p, nil
 }
 
@@ -352,6 +358,19 @@ func against(r Request, p *Plan, prune policy.Prune) []policy.Finding {
 				add(policy.BelowUse, path, policy.Finding{Team: team, Subject: k.Flavor, Text: k.Resource, Value: &value, Limit: &limit})
 			}
 		}
+	}
+	return out
+}
+
+// leaving are findings about objects that are being deleted, and that the document wants.
+func leaving(r Request, want *policy.Objects) (out []policy.Finding) {
+	for _, o := range r.Live.Deleted(want) {
+		f, path := policy.Finding{Subject: o.Name, Text: o.Kind}, ""
+		i := slices.IndexFunc(r.Document.Teams, func(t policy.Team) bool { return t.Queue() == o.Name })
+		if o.Kind == kinds.ClusterQueue.Kind && i >= 0 {
+			f.Team, path = r.Document.Teams[i].Team, fmt.Sprintf("teams[%d]", i)
+		}
+		out = append(out, policy.NewFinding(policy.BeingDeleted, path, r.At, f))
 	}
 	return out
 }

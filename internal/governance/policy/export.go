@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/pattern"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
@@ -19,6 +21,41 @@ type Live struct {
 	Objects
 	// FairSharing is Kueue's configuration; nil where it cannot be read.
 	FairSharing *bool
+	// Leaving are ClusterQueues that are being deleted: Kueue keeps them until the workloads that hold their quota end. They
+	// are not in Objects.
+	Leaving []*kueue.ClusterQueue
+}
+
+// SetApart moves the ClusterQueues that are being deleted to Leaving.
+func (l *Live) SetApart() {
+	l.ClusterQueues = slices.DeleteFunc(slices.Clone(l.ClusterQueues), func(q *kueue.ClusterQueue) bool {
+		if q.DeletionTimestamp != nil {
+			l.Leaving = append(l.Leaving, q)
+		}
+		return q.DeletionTimestamp != nil
+	})
+}
+
+// Deleted is an object that is being deleted.
+type Deleted struct{ Kind, Name string }
+
+// Deleted returns the objects that a document wants, and that are being deleted.
+func (l *Live) Deleted(want *Objects) []Deleted {
+	return slices.Concat(deleted(kinds.ClusterQueue, want.ClusterQueues, l.Leaving), deleted(kinds.ResourceFlavor, want.Flavors, l.Flavors),
+		deleted(kinds.Cohort, want.Cohorts, l.Cohorts), deleted(kinds.Namespace, want.Namespaces, l.Namespaces))
+}
+
+func deleted[T any, P interface {
+	*T
+	client.Object
+}](r kinds.Resource, want, have []P) (out []Deleted) {
+	there := byName(have)
+	for _, w := range want {
+		if o := there[named(w)]; o != nil && o.GetDeletionTimestamp() != nil {
+			out = append(out, Deleted{r.Kind, o.GetName()})
+		}
+	}
+	return out
 }
 
 // NoteCode is what a document leaves out.

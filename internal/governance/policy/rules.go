@@ -58,6 +58,7 @@ const (
 	NobodyLends     = "W049"
 	ClassInUse      = "E050"
 	BelowUse        = "W051"
+	BeingDeleted    = "E052"
 	BadText         = "E061"
 )
 
@@ -94,6 +95,7 @@ func Rules() []Rule {
 		{NobodyLends, LevelWarning, "A team can borrow only what another team of the same instance type lends.", guide},
 		{ClassInUse, LevelError, "A priority class that workloads use cannot be removed.", "SageMaker Developer Guide, task governance: policies"},
 		{BelowUse, LevelWarning, "Quota below the current use makes running jobs borrowers that can be preempted.", "Kueue: preemption"},
+		{BeingDeleted, LevelError, "An object that is being deleted cannot be changed: the change would go with it.", kueueDocs},
 		{BadText, LevelError, "A description consists of letters, digits, spaces, punctuation and symbols.", apiModel},
 	}
 }

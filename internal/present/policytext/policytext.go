@@ -130,8 +130,18 @@ func message(f policy.Finding) string {
 		return fmt.Sprintf("%s with priority class %s still exist: keep the class", words.Count(int(*f.Value), "workload", "workloads"), f.Text)
 	case policy.BelowUse:
 		return fmt.Sprintf("quota of team %s falls to %s of %s, below the %s in use: jobs become borrowers and can be preempted", f.Team, words.Amount(f.Text, *f.Limit), f.Subject, words.Number(f.Text, *f.Value))
+	case policy.BeingDeleted:
+		return deleted(f)
 	}
 	return f.Code
+}
+
+// deleted says that an object that the file wants is being deleted.
+func deleted(f policy.Finding) string {
+	if f.Team == "" {
+		return fmt.Sprintf("%s %s is being deleted: apply the file when it is gone", f.Text, f.Subject)
+	}
+	return fmt.Sprintf("%s %s of team %s is being deleted: it stays until the jobs that hold its quota end; apply the file then", f.Text, f.Subject, f.Team)
 }
 
 func last(path string) string {
