@@ -135,7 +135,7 @@ type Data struct {
 	// Covered are the times between samples that are at most Slack times the pace of the
 	// recorder apart. Outside them, only the phases of jobs are known, from what the cluster still knew later.
 	Covered []Span
-	// Samples counts the samples; First and Last are when they were taken.
+	// Samples counts the samples; First and Last are when they were taken. Of a time before all samples, First is the next one.
 	Samples     int
 	First, Last time.Time
 	// Until is how long the last phases of jobs hold: the last sample, or the end of the time if there are later ones.

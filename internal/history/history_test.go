@@ -155,6 +155,27 @@ func TestTheStoreKnowsWhatWasObserved(t *testing.T) {
 	}
 }
 
+// TestATimeBeforeTheFirstSample: the first sample knows the jobs that it found, and since when they had their phases.
+func TestATimeBeforeTheFirstSample(t *testing.T) {
+	dir := t.TempDir()
+	w := open(t, dir, Options{Pace: time.Minute})
+	for n := range 3 {
+		appendTo(t, w, Observation{Time: start.Add(time.Duration(n) * time.Minute), Jobs: []Observed{{Job: Job{UID: "u", Name: "old", Team: "t"},
+			Phases: []Change{{Time: start.Add(-9 * time.Hour), Phase: Holding}}}}})
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Read(dir, start.Add(-8*time.Hour), start.Add(-7*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Samples != 0 || len(d.Covered) != 0 || len(d.Jobs) != 1 || !d.Jobs[0].Changes[0].Time.Equal(start.Add(-9*time.Hour)) ||
+		!d.First.Equal(start) || !d.Until.Equal(start.Add(-7*time.Hour)) {
+		t.Errorf("%+v", d)
+	}
+}
+
 // recordUntilKilled appends a sample for each hour after the last one, and prints the number of each that is safe.
 func recordUntilKilled(dir string) error {
 	w, err := Open(dir, Options{Cluster: "https://test", Pace: time.Hour})

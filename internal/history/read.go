@@ -71,7 +71,7 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 	if m.out.Samples == 0 && len(unread) > 0 {
 		return nil, &DamagedError{unread}
 	}
-	if m.out.Samples == 0 {
+	if m.out.First.IsZero() {
 		return nil, ErrEmpty
 	}
 	return m.data(), nil
@@ -156,8 +156,8 @@ func (m *merger) add(l line, first bool) {
 	}
 	if later {
 		// It knows when phases before had begun.
-		if !m.at.IsZero() {
-			m.out.Until = m.to
+		if m.out.Until = m.to; m.out.First.IsZero() {
+			m.out.First = t
 		}
 		m.later = true
 		m.jobs(l, first)

@@ -356,7 +356,7 @@ func (o *Options) samples(c *factory.Cluster, from, to time.Time) (*history.Data
 		err = errors.New("the store belongs to " + d.Cluster)
 	}
 	switch {
-	case o.Directory == "" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrEmpty)):
+	case o.Directory == "" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrEmpty)), err == nil && d.Samples == 0: // none before now
 		return nil, nil
 	case err != nil && o.Directory == "":
 		o.Factory.Notef("warning: recorded samples are not counted: %s", errs.FileReason(err))
