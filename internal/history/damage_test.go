@@ -2,7 +2,9 @@ package history
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +36,36 @@ func TestDamage(t *testing.T) {
 	d, err := Read(dir, start, start.Add(time.Hour))
 	if err != nil || len(d.Damaged) != 1 || d.Samples != 5 {
 		t.Fatal(err, d)
+	}
+}
+
+// TestDamageAfterATime: where the segment after a time has no sample that can be read, the next one knows the jobs of the time.
+func TestDamageAfterATime(t *testing.T) {
+	dir := t.TempDir()
+	for day := range 2 {
+		w := open(t, dir, Options{Pace: time.Minute})
+		appendTo(t, w, Observation{Time: start.Add(time.Duration(day) * 24 * time.Hour), Jobs: []Observed{{Job: Job{UID: "u", Name: "old", Team: "t"},
+			Phases: []Change{{Time: start.Add(-9 * time.Hour), Phase: Holding}}}}})
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := segments(dir)
+	if err != nil || len(list) != 2 {
+		t.Fatal(err, list)
+	}
+	for _, text := range []string{"", "0 damaged\n0 damaged\n"} {
+		path := filepath.Join(dir, list[0].name)
+		if err := os.Remove(path + packed); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path+extension, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Read(dir, start.Add(-8*time.Hour), start.Add(-7*time.Hour))
+		if err != nil || len(d.Jobs) != 1 || !d.First.Equal(start.Add(24*time.Hour)) {
+			t.Errorf("%q: %v, %+v", text, err, d)
+		}
 	}
 }
 

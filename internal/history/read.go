@@ -30,19 +30,17 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	var wanted []stored
-	for i, s := range list {
-		if i+1 < len(list) && !list[i+1].start.After(from) {
-			continue
-		}
-		wanted = append(wanted, s)
-		if s.start.After(to) { // its first sample ends what was open
-			break
-		}
+	begin := 0
+	for begin+1 < len(list) && !list[begin+1].start.After(from) {
+		begin++
+	}
+	end := begin
+	for end < len(list) && (end == begin || !list[end-1].start.After(to)) { // the first sample of the last one ends what was open
+		end++
 	}
 	m := newMerger(from, to)
 	var unread []string
-	err = parallel.InOrder(wanted, func(s stored) (segment, error) {
+	one := func(s stored) (segment, error) {
 		path, data, err := s.read(dir)
 		if errors.Is(err, fs.ErrNotExist) { // its time to be kept has passed
 			return segment{}, nil
@@ -53,22 +51,30 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 		p, err := parse(path, data)
 		p.damaged = len(p.lines) == 0 && !torn(data)
 		return p, err
-	}, func(i int, s segment) {
+	}
+	add := func(i int, s segment) {
 		if s.damaged {
-			unread = append(unread, wanted[i].name)
+			unread = append(unread, list[i].name)
 		}
-		if (s.Format == 0 || !s.whole) && i < len(wanted)-1 {
-			m.out.Damaged = append(m.out.Damaged, wanted[i].name)
+		if (s.Format == 0 || !s.whole) && i < end-1 {
+			m.out.Damaged = append(m.out.Damaged, list[i].name)
 		}
 		m.out.Cluster = cmp.Or(m.out.Cluster, s.Cluster)
 		for n, l := range s.lines {
 			m.add(l, n == 0)
 		}
-	})
+	}
+	err = parallel.InOrder(list[begin:end], one, func(i int, s segment) { add(begin+i, s) })
+	for ; err == nil && !m.later && end < len(list); end++ { // no sample of the last one could be read
+		var s segment
+		if s, err = one(list[end]); err == nil {
+			add(end, s)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if m.out.Samples == 0 && len(unread) > 0 {
+	if m.out.First.IsZero() && len(unread) > 0 {
 		return nil, &DamagedError{unread}
 	}
 	if m.out.First.IsZero() {
