@@ -75,6 +75,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"aws":          startAWS,
 		"awscalls":     awsCalls,
 		"documented":   documented,
+		"shown":        shown,
 		"helpexamples": helpExamples,
 		// examples: the repository's folder of that name, as a reader has it.
 		"examples": func(ts *testscript.TestScript, _ bool, _ []string) {

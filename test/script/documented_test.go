@@ -153,3 +153,19 @@ func commandLines(page string) []string {
 	}
 	return out
 }
+
+// serverAddress is where a server of a script is.
+var serverAddress = regexp.MustCompile(`https?://127\.0\.0\.1:\d+`)
+
+// shown checks that a page shows a text, such as stderr. The page has another address of the server.
+func shown(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: shown PAGE FILE")
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", args[0]))
+	ts.Check(err)
+	text := serverAddress.ReplaceAllString(ts.ReadFile(args[1]), "https://ABCD.gr7.us-west-2.eks.amazonaws.com")
+	if text == "" || !strings.Contains(string(page), "\n"+text) {
+		ts.Fatalf("%s does not show:\n%s", args[0], text)
+	}
+}

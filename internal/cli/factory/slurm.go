@@ -52,7 +52,7 @@ func OnScheduler[O any](ctx context.Context, f *Factory, o O, slurm func(context
 // machine: --scheduler or the setting chooses Slurm, or nothing names a Kubernetes cluster and
 // other reports that nothing names one of AWS.
 func (f *Factory) SlurmInstead(other bool) bool {
-	if f.named() == "" && cmp.Or(f.Global.Scheduler, f.Config.Scheduler) == config.Slurm {
+	if f.Global.Scheduler == config.Slurm || f.named() == "" && cmp.Or(f.Global.Scheduler, f.Config.Scheduler) == config.Slurm {
 		return true
 	}
 	if !other {
