@@ -31,11 +31,15 @@ func newAdvance(f *factory.Factory) *cobra.Command {
 
 func (o *advanceOptions) take(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return errs.Usagef("one duration is required").Suggest(errs.Run("sandbox", "advance", "2h"))
+		again := []string{"advance", "2h"}
+		if name := o.factory.Global.Sandbox; name != "" {
+			again = append(again, "--sandbox="+name)
+		}
+		return errs.Usagef("one duration is required").Suggest(errs.Run("sandbox", again...))
 	}
 	by, ok := words.ParseDuration(args[0])
 	if !ok || by <= 0 {
-		return errs.Usagef("invalid duration %q: must be greater than 0, for example 1h30m or 7d", args[0])
+		return errs.Usagef("invalid duration %q: must be a duration greater than 0, such as 1h30m or 7d", args[0])
 	}
 	o.by = by
 	return nil
