@@ -7,8 +7,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// RunTimes returns how long a job has run and how long it waited before, or how long it has been waiting. A
-// duration is nil if it is not recorded or does not apply to the state.
+// RunTimes returns how long a job has run and how long it waited before, or how long it has been waiting. The runs before a
+// job was queued again do not count. A duration is nil if it is not recorded or does not apply to the state.
 func RunTimes(j state.Job, s Status, now time.Time) (ran, waited *time.Duration) {
 	span := func(from, to time.Time) *time.Duration {
 		if from.IsZero() || to.Before(from) {
@@ -35,7 +35,11 @@ func RunTimes(j state.Job, s Status, now time.Time) (ran, waited *time.Duration)
 	} else if start.IsZero() {
 		start = s.Since
 	}
-	return span(start, end), span(j.CreationTimestamp, start)
+	queued := j.CreationTimestamp
+	if s.Evicted {
+		queued = s.Requeued
+	}
+	return span(start, end), span(queued, start)
 }
 
 // Devices returns the accelerators that all pods of a job request, by resource.

@@ -99,6 +99,10 @@ type Status struct {
 	State State
 	// Since is when the state began, as far as it is recorded.
 	Since time.Time
+	// Evicted is whether Kueue has evicted the job before, and Requeued when it queued the job again, zero if that is not
+	// known.
+	Evicted  bool
+	Requeued time.Time
 	// Reason is a code: one of the Reason constants, or the word of Kueue, the operator
 	// or the kubelet. Message is the cluster's own sentence. Both may be empty.
 	Reason, Message string
@@ -154,6 +158,9 @@ func StatusOf(j state.Job, w *state.Workload, pods []state.Pod) Status {
 	s := verdict(j, w, pods)
 	if s.Since.IsZero() {
 		s.Since = j.CreationTimestamp
+	}
+	if w != nil {
+		s.Evicted, s.Requeued = requeued(w)
 	}
 	count(&s, j, pods)
 	s.Message = strings.TrimRight(s.Message, ": ")
@@ -220,6 +227,11 @@ func held(j state.Job, w *state.Workload) (Status, bool) {
 		}
 		return s, true
 	}
+	if c, ok := reactivated(w); ok {
+		s := waiting(w)
+		s.Since = c.LastTransitionTime
+		return s, true
+	}
 	if c, ok := holds(w.Conditions, "Evicted"); ok {
 		s := Status{State: Pending, Since: c.LastTransitionTime, Reason: c.Reason, Message: c.Message}
 		if c.Reason == "Preempted" {
@@ -251,6 +263,33 @@ func waiting(w *state.Workload) Status {
 		s.Reason, s.Message = c.Reason, c.Message
 	}
 	return s
+}
+
+// reactivated returns the condition Requeued of a workload that was deactivated and is active again: Kueue keeps Evicted
+// until the next admission (core/workload_controller.go).
+func reactivated(w *state.Workload) (state.Condition, bool) {
+	evicted, ok := holds(w.Conditions, "Evicted")
+	if !ok || !w.Active || !deactivation(evicted.Reason) {
+		return state.Condition{}, false
+	}
+	requeued, ok := holds(w.Conditions, "Requeued")
+	return requeued, ok && !requeued.LastTransitionTime.Before(evicted.LastTransitionTime)
+}
+
+// requeued reports whether Kueue has evicted a workload before, and when it queued the workload again. Kueue keeps the
+// condition Requeued, so its time is that of the first eviction that was not a deactivation.
+func requeued(w *state.Workload) (evicted bool, at time.Time) {
+	if _, ok := state.Find(w.Conditions, "Evicted"); !ok {
+		return false, time.Time{}
+	}
+	times := 0
+	for _, e := range w.Evictions {
+		times += e.Count
+	}
+	if c, ok := holds(w.Conditions, "Requeued"); ok && (times == 1 || c.Reason == "Reactivated") {
+		at = c.LastTransitionTime
+	}
+	return true, at
 }
 
 // unready returns the names of the admission checks that hold a workload.

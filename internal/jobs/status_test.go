@@ -108,6 +108,8 @@ func TestStatusOfPyTorchJob(t *testing.T) {
 		{"preempted and waiting", py, "q", suspended + workers, conds("Running=False:PyTorchJobSuspended@07 Suspended=True:PyTorchJobSuspended@07"), conds("QuotaReserved=False:Pending@08 Admitted=False:NoReservation Evicted=True:Preempted@07"), "Preempted Preempted 07:00 0/2"},
 		{"admitted again after preemption", py, "q", workers, conds("Suspended=False:PyTorchJobResumed"), conds("QuotaReserved=True:Q Admitted=True:A@09 Evicted=False:QuotaReserved@09 Preempted=False:QuotaReserved@09"), "Starting - 09:00 0/2"},
 		{"evicted for another reason", py, "q", suspended + workers, "", conds("QuotaReserved=False:Pending Evicted=True:PodsReadyTimeout@06"), "Pending PodsReadyTimeout 06:00 0/2"},
+		{"resumed and waiting", py, "q", suspended + workers, "", conds("QuotaReserved=False:Pending@06 Admitted=False:NoReservation@06 Evicted=True:Deactivated@06 Requeued=True:Reactivated@08"), "Pending Pending 08:00 0/2"},
+		{"suspended again", py, "q", suspended + workers, "", "inactive " + conds("QuotaReserved=False:Pending@09 Evicted=True:Deactivated@09 Requeued=True:Reactivated@08"), "Suspended Deactivated 09:00 0/2"},
 		{"suspended before admission", py, "q", suspended + workers, "", "inactive none", "Suspended Deactivated 00:00 0/2"},
 		{"suspended while running", py, "q", workers, running, "inactive " + conds(admitted+" Evicted=True:Deactivated@08"), "Suspended Deactivated 08:00 2/2"},
 		{"succeeded", py, "q", workers, conds("Running=False:PyTorchJobSucceeded@09 Succeeded=True:PyTorchJobSucceeded@09") + `,"completionTime":"2026-11-20T10:09:00Z"`, conds(admitted + " Finished=True:Succeeded@10"), "Succeeded PyTorchJobSucceeded 09:00 0/2"},
@@ -319,6 +321,29 @@ func TestMatch(t *testing.T) {
 		got := Match(jobs, workloads)
 		if len(got) != 3 || got[0] == nil || got[0].Name != "new" || got[1] != nil || got[2] != nil {
 			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
+
+// The time of a job's last queueing is known where Kueue's conditions still have it.
+func TestRequeued(t *testing.T) {
+	for _, c := range []struct {
+		name, conditions, want string
+		evictions              int
+	}{
+		{"never evicted", "QuotaReserved=True:Q Admitted=True:A", "false 00:00", 0},
+		{"evicted once", "Admitted=True:A@09 Evicted=False:QuotaReserved@09 Requeued=True:Preempted@07", "true 07:00", 1},
+		{"evicted twice", "Admitted=True:A@09 Evicted=False:QuotaReserved@09 Requeued=True:Preempted@07", "true 00:00", 2},
+		{"reactivated", "Admitted=True:A@09 Evicted=False:QuotaReserved@09 Requeued=True:Reactivated@08", "true 08:00", 2},
+		{"its queue was drained", "Admitted=True:A@09 Evicted=False:QuotaReserved@09 Requeued=False:LocalQueueStopped@06", "true 00:00", 1},
+	} {
+		w := workload(t, "", conds(c.conditions))
+		if c.evictions > 0 {
+			w.Evictions = []state.Eviction{{Reason: "Preempted", Count: c.evictions}}
+		}
+		s := StatusOf(job(t, kinds.PyTorchJob, "q", workers, ""), w, nil)
+		if got := fmt.Sprint(s.Evicted, " ", s.Requeued.Format("04:05")); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
 	}
 }

@@ -54,6 +54,8 @@ type Moment struct {
 	// ByWorkloadUID and ByJobUID are the UIDs of the workload that preempted the job and
 	// of its job, as far as Kueue's message names them.
 	ByWorkloadUID, ByJobUID string
+	// HadQuota is whether a job that is Deactivated had been admitted before, as the workload's conditions show.
+	HadQuota bool
 	// Times counts how often the step happened up to this moment, if more than once.
 	Times int
 }
@@ -134,14 +136,19 @@ func (l *line) ofWorkload(w state.Workload) {
 	}
 	preempted, _ := holds(w.Conditions, "Preempted")
 	lost := quota.Lost(&w)
+	requeued, again := reactivated(&w)
+	_, hadQuota := state.Find(w.Conditions, "Admitted") // Kueue sets it at the first admission
 	for _, c := range w.Conditions {
-		m := Moment{Reason: c.Reason, Message: c.Message}
+		m, at := Moment{Reason: c.Reason, Message: c.Message}, c.LastTransitionTime
 		switch {
 		case lost && (c.Type == "QuotaReserved" || c.Type == "Requeued"):
 		case lost && c.Type == "WaitingForReplacementPods":
 			m.Step, m.Message = Lost, ""
 		case c.Type == "QuotaReserved" && c.Status == "False" && c.Message != "":
 			m.Step = Waits
+			if again { // its time is that of the deactivation, its message that of the wait
+				at = requeued.LastTransitionTime
+			}
 		case !c.True():
 		case c.Type == "QuotaReserved":
 			m.Step = QuotaReserved
@@ -154,12 +161,12 @@ func (l *line) ofWorkload(w state.Workload) {
 		case c.Type == "Evicted" && c.Reason == "Preempted":
 			m.Step, m.Reason, m.Message = WasPreempted, cmp.Or(preempted.Reason, c.Reason), cmp.Or(preempted.Message, c.Message)
 		case c.Type == "Evicted" && deactivation(c.Reason):
-			m.Step = Deactivated
+			m.Step, m.HadQuota = Deactivated, hadQuota
 		case c.Type == "Evicted":
 			m.Step = Evicted
 		}
 		if m.Step != "" {
-			l.add(c.LastTransitionTime, m)
+			l.add(at, m)
 		}
 	}
 }
@@ -258,7 +265,7 @@ func merge(out []Moment, m Moment) bool {
 		if len(m.Message) > len(o.Message) {
 			o.Message = m.Message
 		}
-		o.Queue = cmp.Or(o.Queue, m.Queue)
+		o.Queue, o.HadQuota = cmp.Or(o.Queue, m.Queue), o.HadQuota || m.HadQuota
 		if o.Reason == "" || o.Reason == string(o.Step) {
 			o.Reason = cmp.Or(m.Reason, o.Reason)
 		}

@@ -76,6 +76,12 @@ func TestTimeline(t *testing.T) {
 	if got := moments(TimelineOf(j, w, nil)); !strings.Contains(got, "08:00 Preempted Preempted\n08:00 Lost Preempted\n09:00") {
 		t.Errorf("pods that nothing makes again: %s", got)
 	}
+	w = workload(t, "", conds("QuotaReserved=False:Pending@04 Admitted=False:NoReservation@04 Evicted=True:Deactivated@04 Requeued=True:Reactivated@06"))
+	w.Conditions[0].Message = "couldn't assign flavors"
+	line = TimelineOf(job(t, kinds.PyTorchJob, "q", workers, conds("Created=True:C")), w, nil)
+	if got := moments(line); got != "00:00 Created \n00:30 Queued \n04:00 Deactivated Deactivated\n06:00 Queued Reactivated\n06:00 Waits Pending" || !line[2].HadQuota {
+		t.Errorf("a job that was resumed and waits: %s", got)
+	}
 	if len(TimelineOf(j, nil, nil)) != 3 {
 		t.Errorf("without Kueue: %s", moments(TimelineOf(j, nil, nil)))
 	}

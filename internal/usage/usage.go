@@ -212,6 +212,9 @@ func Spans(timeline []jobs.Moment, now time.Time) (held, waited []Span, incomple
 			held = end(held, &since, m.Time)
 			waits = m.Time
 		case jobs.Deactivated, jobs.Stopped, jobs.Lost:
+			if m.HadQuota && since.IsZero() && !waits.IsZero() {
+				incomplete, waits = true, time.Time{}
+			}
 			held = end(held, &since, m.Time)
 			waited = end(waited, &waits, m.Time)
 		case jobs.Finished:

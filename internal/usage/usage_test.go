@@ -28,6 +28,8 @@ func TestSpans(t *testing.T) {
 		{"a job that was preempted and runs again", []jobs.Moment{moment(-5, jobs.Created), moment(-4, jobs.Admitted), moment(-3, jobs.WasPreempted), moment(-2, jobs.Admitted)}, 3, 2, false},
 		{"a preemption whose admission is forgotten", []jobs.Moment{moment(-5, jobs.Created), moment(-3, jobs.WasPreempted), moment(-2, jobs.Admitted)}, 2, 1, true},
 		{"a job that was suspended", []jobs.Moment{moment(-5, jobs.Created), moment(-4, jobs.Admitted), moment(-3, jobs.Deactivated)}, 1, 1, false},
+		{"a suspension whose admission is forgotten", []jobs.Moment{moment(-5, jobs.Created), {Time: at(-3), Step: jobs.Deactivated, HadQuota: true}, moment(-2, jobs.Queued)}, 0, 2, true},
+		{"a job that was suspended before it had quota", []jobs.Moment{moment(-5, jobs.Created), moment(-3, jobs.Deactivated)}, 0, 2, false},
 		{"a job that waits", []jobs.Moment{moment(-5, jobs.Created)}, 0, 5, false},
 		{"what comes after the end does not count", []jobs.Moment{moment(-5, jobs.Created), moment(-4, jobs.Admitted), moment(-3, jobs.Finished), moment(-2, jobs.Ran)}, 1, 1, false},
 		{"nothing", nil, 0, 0, false},
