@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
 	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
@@ -164,5 +165,23 @@ func TestUnreadableQueue(t *testing.T) {
 	page := explanation.Text(e, 0, false, hours)
 	if first, _, _ := strings.Cut(page, "\n"); !strings.HasSuffix(first, ": Inadmissible: LocalQueue elsewhere doesn't exist") {
 		t.Errorf("%s\n%s", e.Cause, page)
+	}
+}
+
+// TestUnreadableStoppedQueue: where Kueue says that a queue is inactive that may not be read, nothing else is the reason.
+func TestUnreadableStoppedQueue(t *testing.T) {
+	for _, c := range []struct{ hidden, message string }{
+		{"localqueues", "LocalQueue queue is inactive"},
+		{"clusterqueues", "ClusterQueue t is inactive"},
+	} {
+		work := strings.Replace(text(fixture.Work("t", "llama", 4, 10, time.Hour, false)), `"status":{}`,
+			`"status":{"conditions":[{"type":"QuotaReserved","status":"False","reason":"Inadmissible","message":"`+c.message+`","lastTransitionTime":"2026-01-02T11:00:00Z"}]}`, 1)
+		s := cluster(json.RawMessage(work))
+		s.Forbid = func(_, plural, _, _ string) bool { return plural == c.hidden }
+		e := explained(t, s, question(t, pytorch("llama", queued, 4, true), work))
+		page := explanation.Text(e, 0, false, hours)
+		if first, _, _ := strings.Cut(page, "\n"); e.Cause != explain.ByKueue || !strings.HasSuffix(first, "Suspended: "+c.message) {
+			t.Errorf("%s\n%s", e.Cause, page)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -68,6 +69,8 @@ func (e *Explanation) cause(ctx context.Context, q Question, wl *kueue.Workload,
 		e.RetryAt = *backoff(wl, e.Time)
 	case v == nil:
 		e.Cause = ByStatus
+	case v.Verdict != check.Never && e.inactive(kinds.LocalQueue), v.Verdict == check.Unknown && e.inactive(kinds.ClusterQueue):
+		set(ByKueue, kueue.WorkloadQuotaReservedReasonSuspended, "")
 	case v.Verdict == check.Waits && v.Reason == kueue.WorkloadQuotaReservedReasonWaitingForPodsReady:
 		set(OtherPodsNotReady, v.Reason, "")
 	case v.Verdict == check.Admitted && len(v.Quota.Preempts) == 0:
@@ -88,6 +91,12 @@ func (e *Explanation) cause(ctx context.Context, q Question, wl *kueue.Workload,
 	default:
 		set(ByVerdict, v.Reason, v.Detail)
 	}
+}
+
+// inactive reports whether Kueue says that the job's queue of a kind is inactive, where the queue could not be read
+// ("LocalQueue a is inactive": core/workload_controller.go).
+func (e *Explanation) inactive(r kinds.Resource) bool {
+	return e.Kueue != nil && e.Verdict.Unread(r) && strings.HasPrefix(e.Kueue.Message, r.Kind+" ") && strings.HasSuffix(e.Kueue.Message, " is inactive")
 }
 
 func (e *Explanation) note(code string) { e.Notes = append(e.Notes, inputs.Note{Code: code}) }
