@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -119,14 +120,15 @@ func remedyRows(p *textpage.Page, v *check.Verdict) {
 		p.Row(once("try", rows), text)
 		rows++
 	}
+	shown := map[string]bool{}
 	for i := range v.Remedies {
 		r := &v.Remedies[i]
 		row(remedyText(v, r))
 		for _, c := range r.Commands {
 			p.Command(c)
+			shown[c] = true
 		}
 	}
-	shown := map[string]bool{}
 	for _, t := range v.Advice {
 		if !shown[t] {
 			shown[t] = true
@@ -272,6 +274,12 @@ func advice(v *check.Verdict, render Render) (out []string) {
 
 // detailAdvice returns what to do about the detail of a verdict or of its quota.
 func detailAdvice(v *check.Verdict, detail string, render Render) (out []string) {
+	if r, unread := v.UnreadKind(); unread && detail == v.Quota.Detail {
+		if reasonOf(v, r.FullName()) == state.Forbidden {
+			out = append(out, "ask a cluster administrator for permission to list "+r.Plural)
+		}
+		return out
+	}
 	switch detail {
 	case check.ExceedsNominal, check.ExceedsBorrowing, check.ExceedsCohort:
 		out = append(out, exceededAdvice(v)...)

@@ -281,7 +281,11 @@ func noFlavor(v *check.Verdict, one, many string) string {
 func short(v *check.Verdict) string {
 	var parts []string
 	for _, l := range shortLines(v) {
-		parts = append(parts, words.Number(l.Resource, l.Short)+" more "+l.Resource)
+		text := words.Number(l.Resource, l.Short) + " more " + l.Resource
+		if u := v.Quota.Unseen; u != nil && u.Tree && l.Available == nil && (l.BorrowingLimit == nil || *l.BorrowingLimit > 0) {
+			text = "at least " + text // what others can lend is unknown
+		}
+		parts = append(parts, text)
 	}
 	if len(parts) == 0 {
 		return ""
