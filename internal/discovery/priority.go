@@ -15,8 +15,10 @@ import (
 
 // PriorityChoice is the priority class to use; Name is "" without one.
 type PriorityChoice struct {
-	Name  string
+	Name string
+	// Value is the class's, if it is Known: without permission to list the classes it is not.
 	Value int32
+	Known bool
 	Notes []Note
 }
 
@@ -41,7 +43,7 @@ func Priority(ctx context.Context, c *kube.Client, flag string) (PriorityChoice,
 	for _, name := range []string{flag, flag + prioritySuffix} {
 		for _, p := range classes {
 			if p.Name == name {
-				return PriorityChoice{Name: p.Name, Value: p.Value}, nil
+				return PriorityChoice{Name: p.Name, Value: p.Value, Known: true}, nil
 			}
 		}
 	}

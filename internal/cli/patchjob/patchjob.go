@@ -268,7 +268,11 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 	if !result.Changed {
 		return o.print(t, Unchanged, choice.Name, nil, "Job %s already has priority class %s", o.Name, choice.Name)
 	}
-	if err := o.print(t, PriorityChanged, choice.Name, effects, "Changed the priority class of job %s to %s (%d)%s", o.Name, choice.Name, choice.Value, factory.DryRunSuffix(o.DryRun)); err != nil {
+	class := choice.Name
+	if choice.Known {
+		class = fmt.Sprintf("%s (%d)", choice.Name, choice.Value)
+	}
+	if err := o.print(t, PriorityChanged, choice.Name, effects, "Changed the priority class of job %s to %s%s", o.Name, class, factory.DryRunSuffix(o.DryRun)); err != nil {
 		return err
 	}
 	f.Notes(effects)

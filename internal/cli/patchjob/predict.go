@@ -30,11 +30,17 @@ func predict(ctx context.Context, c *factory.Cluster, t patch.Target, choice dis
 	if t.Workload == nil {
 		return nil
 	}
+	if t.Workload.Admission != nil && !choice.Known {
+		return []string{"the job keeps its quota; jobs of its queue with a higher priority can now preempt it"}
+	}
 	if t.Workload.Admission != nil {
 		return []string{fmt.Sprintf("the job keeps its quota; jobs of its queue with a priority above %d can now preempt it", choice.Value)}
 	}
 	if !t.Workload.Active {
 		return []string{"the job stays suspended: the priority counts when it is queued again"}
+	}
+	if !choice.Known {
+		return []string{"cannot predict the effect: no permission to list workloadpriorityclasses"}
 	}
 	in, err := inputs.Load(ctx, c.Client, inputs.Options{Namespaces: func(ctx context.Context) ([]string, error) {
 		return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
