@@ -66,7 +66,17 @@ func (s Scope) Fallbacks(c *factory.Cluster, w *state.Want) {
 		return names
 	}
 	w.FallbackNamespaces = func(ctx context.Context) ([]string, error) { return namespaces(ctx), nil }
-	w.FallbackQueues = func(ctx context.Context) ([]string, error) {
+	w.FallbackQueues = s.queues(c, namespaces)
+}
+
+// FallbackQueues is the part of Fallbacks that names ClusterQueues.
+func (s Scope) FallbackQueues(c *factory.Cluster) func(context.Context) ([]string, error) {
+	return s.queues(c, func(ctx context.Context) []string { return s.namespaces(ctx, c) })
+}
+
+// queues returns what names the ClusterQueues of namespaces.
+func (s Scope) queues(c *factory.Cluster, namespaces func(context.Context) []string) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) {
 		var queues []string
 		if s.Team != "" {
 			queues = append(queues, discovery.ManagedClusterQueue(s.Team), s.Team)

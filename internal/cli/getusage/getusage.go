@@ -206,9 +206,13 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*reading, error
 		}
 		want.Namespace = ns.Name
 	}
+	want.FallbackQueues = findteam.Scope{Team: o.Team, Namespace: want.Namespace}.FallbackQueues(c)
 	st, err := state.Load(ctx, c.Client, want, c.Now())
 	if err != nil {
 		return nil, err
+	}
+	if unread := unreadLenders(st); len(unread) > 0 {
+		o.Factory.Notef("note: borrowed amounts are hidden: no permission to read clusterqueues %s", words.Some(unread, 3))
 	}
 	ofQueues := func(m state.Missing) bool {
 		return m.Resource.FullName() == kinds.ClusterQueue.FullName() || m.Resource.FullName() == kinds.LocalQueue.FullName()
@@ -225,6 +229,23 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*reading, error
 		o.Factory.Notef("note: events are hidden: runs before a preemption may be missing")
 	}
 	return r, nil
+}
+
+// unreadLenders returns the ClusterQueues that hold quota of workloads and could not be read: what was borrowed there is
+// unknown.
+func unreadLenders(st *state.State) (names []string) {
+	hidden := slices.ContainsFunc(st.Missing, func(m state.Missing) bool { return m.Of(kinds.ClusterQueue) && m.Reason != state.NotServed })
+	if !hidden {
+		return nil
+	}
+	for _, w := range st.Workloads {
+		if w.Admission == nil || slices.ContainsFunc(st.ClusterQueues, func(q state.ClusterQueue) bool { return q.Name == w.Admission.ClusterQueue }) {
+			continue
+		}
+		names = append(names, w.Admission.ClusterQueue)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // jobs returns the chosen jobs as values, and when the oldest was created.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -109,7 +110,8 @@ func Observe(ctx context.Context, f *factory.Factory, c *factory.Cluster, namesp
 		return history.Observation{}, nil, err
 	}
 	st, err := state.Load(ctx, c.Client, state.Want{Namespace: namespace, Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true, Cohorts: true, Flavors: true, Nodes: true,
-		FallbackNamespaces: func(ctx context.Context) ([]string, error) { return readable(ctx, f, c) }}, c.Now())
+		FallbackNamespaces: func(ctx context.Context) ([]string, error) { return readable(ctx, f, c) },
+		FallbackQueues:     findteam.Scope{Namespace: f.Global.Namespace}.FallbackQueues(c)}, c.Now())
 	if err != nil {
 		return history.Observation{}, nil, err
 	}
