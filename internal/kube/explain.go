@@ -97,6 +97,11 @@ func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 			e.WithFact("retry after", words.Age(se.RetryAfter))
 		}
 		return e
+	case se.Code >= 500 && strings.Contains(se.Message, `failed calling webhook "`): // before any change is stored
+		name, _ := between(se.Message, `failed calling webhook "`, `"`)
+		e.Why = "the webhook " + oneLine(name) + " does not answer"
+		return e.WithFact("message", oneLine(se.Message)).
+			WithAdvice("the server made no change; run the command again, or ask a cluster administrator to look at the pods behind the webhook")
 	case se.Code >= 500:
 		e.Why = fmt.Sprintf("the server failed (HTTP %d)", se.Code)
 		if se.Reason != "" {

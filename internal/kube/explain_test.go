@@ -61,6 +61,8 @@ func TestErrorTexts(t *testing.T) {
 		}, create, IsInvalid, errs.Failure, []string{"rejected by the cluster as invalid", "spec.replicas:  Invalid value: -1", "reason:         odd"}},
 		{"400", refuse(400, "BadRequest", `strict decoding error: unknown field "spec.x"`), create, IsInvalid, errs.Failure, []string{`unknown field "spec.x"`}},
 		{"429", refuse(429, "TooManyRequests", "x"), create, func(err error) bool { return hasCode(err, http.StatusTooManyRequests) }, errs.Failure, []string{"overloaded"}},
+		{"500 of a webhook", refuse(500, "InternalError", `Internal error occurred: failed calling webhook "mjob.kb.io": failed to call webhook: context deadline exceeded`), create, func(err error) bool { return !IsInvalid(err) }, errs.Failure,
+			[]string{"the webhook mjob.kb.io does not answer", "context deadline exceeded", "the server made no change"}},
 		{"500", refuse(500, "InternalError", "boom \x1b[31m"), create, func(err error) bool { return !IsInvalid(err) }, errs.Failure, []string{"the server failed (HTTP 500)", "boom \ufffd[31m"}},
 		{"302", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, get, func(error) bool { return true }, errs.Failure, []string{"HTTP 302"}},
 		{"a web page", answer("<html>sign in</html>"), list, func(error) bool { return true }, errs.Failure, []string{"not from a Kubernetes API server"}},
