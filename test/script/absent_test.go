@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -65,9 +64,9 @@ func TestAbsentKinds(t *testing.T) {
 		for name, command := range commands {
 			out, err := run(t, work, append(strings.Fields(command), "--snapshot", file, "-o", "json")...)
 			code := errs.Exit(0)
-			var exit *exec.ExitError
+			var exit *exitError
 			if errors.As(err, &exit) {
-				code = errs.Exit(exit.ExitCode())
+				code = exit.code
 			}
 			want := errs.Exit(0)
 			switch {

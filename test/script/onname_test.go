@@ -3,7 +3,6 @@ package script
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -77,7 +76,7 @@ func TestNamesAreArguments(t *testing.T) {
 		if d.name == "create-cluster" {
 			with = append(with, "--dry-run")
 		}
-		out, _ := runWith(t, work, account, with...)
+		out, _ := runOn(t, work, account, with...)
 		for line := range strings.Lines(out) {
 			line = strings.TrimSpace(line)
 			kind, _, slash := strings.Cut(line, "/")
@@ -111,9 +110,9 @@ func TestNamesAreArguments(t *testing.T) {
 						next = slices.Insert(next, 1, "-n", ns)
 					}
 					tried[key] = true
-					_, err := runWith(t, work, account, next...)
-					var exit *exec.ExitError // other codes are answers: pending, a cluster that cannot be read
-					if errors.As(err, &exit) && (exit.ExitCode() == int(errs.Usage) || exit.ExitCode() == int(errs.NotFound)) {
+					_, err := runOn(t, work, account, next...)
+					var exit *exitError // other codes are answers: pending, a cluster that cannot be read
+					if errors.As(err, &exit) && (exit.code == errs.Usage || exit.code == errs.NotFound) {
 						t.Errorf("%s prints %s, which the next command refuses:\nhyperpod %s: %v", d.name, line, strings.Join(next, " "), err)
 					}
 				}

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -152,8 +151,7 @@ func TestMemberWithoutNamespaceFlag(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"list-jobs", "get-job vit-huge", "get-queue", "get-quota", "get-usage", "report", "report --by owner", "record --samples 1 --directory " + home + "/history"} {
-		cmd := command(t, append([]string{"hyperpod"}, strings.Fields(line)...), []string{"KUBECONFIG=" + config, "HOME=" + home})
-		if out, err := cmd.CombinedOutput(); err != nil {
+		if out, err := runWith(t, home, []string{"KUBECONFIG=" + config}, strings.Fields(line)...); err != nil {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
 	}
@@ -181,13 +179,14 @@ func TestMemberWithoutOneRight(t *testing.T) {
 	defer open.Close()
 	createClaim(t, open.URL)
 	all := memberRights()
-	member := func(line string) *exec.Cmd {
-		return command(t, append([]string{"hyperpod", "-n", "hyperpod-ns-researchers"}, strings.Fields(line)...), []string{"KUBECONFIG=" + config, "HOME=" + home})
+	env := []string{"KUBECONFIG=" + config}
+	member := func(line string) []string {
+		return append([]string{"-n", "hyperpod-ns-researchers"}, strings.Fields(line)...)
 	}
 	prepare := func(line string) {
 		t.Helper()
 		gate.set(all)
-		if out, err := member(line).CombinedOutput(); err != nil {
+		if out, err := runWith(t, home, env, member(line)...); err != nil {
 			t.Fatalf("%s: %v\n%s", line, err, out)
 		}
 	}
@@ -201,14 +200,13 @@ func TestMemberWithoutOneRight(t *testing.T) {
 			prepare(fmt.Sprintf("create-template new-%d --job vit-huge --team", runs))
 		}
 		gate.set(rights)
-		cmd := member(line)
-		var out, errs strings.Builder
-		cmd.Stdout, cmd.Stderr = &out, &errs
 		if !endless {
-			_ = cmd.Run()
-			return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+			exit, stdout, stderr := outcome(t, home, env, member(line)...)
+			return int(exit), stdout, stderr
 		}
-		cmd.Stdout = nil
+		cmd := command(t, append([]string{"hyperpod"}, member(line)...), append(env, "HOME="+home))
+		var errs strings.Builder
+		cmd.Stderr = &errs
 		pipe, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -128,8 +127,8 @@ func TestSchemas(t *testing.T) {
 		} else {
 			out, err = run(t, home, args...)
 		}
-		var exit *exec.ExitError
-		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) { // 3: the answer is no
+		var exit *exitError
+		if err != nil && (!errors.As(err, &exit) || exit.code != errs.No) { // 3: the answer is no
 			t.Fatal(err)
 		}
 		if err := fixture.Validator(have)([]byte(out)); err != nil {

@@ -3,7 +3,6 @@ package script
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"reflect"
 	"strings"
 	"testing"
@@ -81,8 +80,8 @@ func TestDocumentSchemas(t *testing.T) {
 		}
 		for line := range strings.Lines(c.args) {
 			args, mayFail := strings.CutPrefix(strings.TrimSpace(line), "* ")
-			out, err := runWith(t, home, account, append(strings.Fields(args), "-o", "json")...)
-			var exit *exec.ExitError
+			out, err := runOn(t, home, account, append(strings.Fields(args), "-o", "json")...)
+			var exit *exitError
 			if err != nil && (!mayFail || !errors.As(err, &exit)) {
 				t.Errorf("hyperpod %s: %v", args, err)
 				continue

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net/http/httptest"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -235,7 +232,7 @@ func printed(t *testing.T) map[string]map[string]map[string]bool {
 		if !strings.Contains(args, "--snapshot") && !strings.Contains(args, "--sandbox") && !slices.Contains(clusterless, d.name) {
 			with = append(with, "--sandbox=box")
 		}
-		out, err := runWith(t, work, account, with...)
+		out, err := runOn(t, work, account, with...)
 		if err != nil && !mayFail {
 			t.Errorf("hyperpod %s: %v", args, err)
 		}
@@ -257,32 +254,6 @@ func printed(t *testing.T) map[string]map[string]map[string]bool {
 		}
 	}
 	return found
-}
-
-// run runs hyperpod with home as its home and returns what it printed.
-func run(t *testing.T, home string, args ...string) (string, error) {
-	t.Helper()
-	return runWith(t, home, nil, args...)
-}
-
-// runWith is run with more variables.
-func runWith(t *testing.T, home string, env []string, args ...string) (string, error) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The test program is hyperpod where it is called so: see TestMain.
-	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Args[0] = "hyperpod"
-	cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "KUBECONFIG=", "TZ=UTC", "LANG=C.UTF-8", "USER=ada"}
-	cmd.Env = append(cmd.Env, env...)
-	var out, errors bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errors
-	if err = cmd.Run(); err != nil {
-		err = fmt.Errorf("%w: %s", err, errors.String())
-	}
-	return out.String(), err
 }
 
 // keysOf collects the keys of a value. What is in a map, whose keys are names, or in
@@ -358,7 +329,7 @@ func TestFormats(t *testing.T) {
 			if d.name == "create-cluster" { // it exists after the first format
 				with = append(with, "--dry-run")
 			}
-			if out, err := runWith(t, home, account, with...); err != nil || out == "" {
+			if out, err := runOn(t, home, account, with...); err != nil || out == "" {
 				t.Errorf("hyperpod %s: %v", strings.Join(with, " "), err)
 			}
 		}
