@@ -43,6 +43,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/simulatecmd"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/startestimate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startsession"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/updatecluster"
@@ -128,7 +129,7 @@ func commandGroups(f *factory.Factory) []commandGroup {
 		}},
 		{groupQuota, "Quota and queues:", []*cobra.Command{
 			getquota.NewCmd(f, nil),
-			getqueue.NewCmd(f, nil),
+			getqueue.NewCmd(f, startestimate.Of, nil),
 			getusage.NewCmd(f, nil),
 			dashboardcmd.NewCmd(f, nil),
 			record.NewCmd(f, nil),

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -22,7 +22,7 @@ func newVersion(f *factory.Factory) *cobra.Command {
 		Short: "Print the version of hyperpod and of its Kueue rules",
 		Args:  factory.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			d := VersionDocument{f.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, admission.KueueVersion}
+			d := VersionDocument{f.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, versions.BuiltIn}
 			if f.Global.Output == "" {
 				_, err := fmt.Fprintf(f.IO.Out, "hyperpod %s (%s, %s, Kueue %s rules)\n", d.Version, d.GoVersion, d.Platform, d.KueueRules)
 				return err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
@@ -69,7 +69,7 @@ func (f *findings) add(change func(*Document), list ...Diagnosis) {
 // the document in a fixed order. What has no result by then is reported as NoAnswer.
 func Examine(ctx context.Context, s Subject, d *Document) {
 	f := &findings{turn: make(chan struct{}, 1), doc: &Document{}, done: map[Code]bool{}}
-	f.doc.RulesVersion = admission.KueueVersion
+	f.doc.RulesVersion = versions.BuiltIn
 	parts := partsOf(s)
 	var wg crash.Group
 	for _, p := range parts {

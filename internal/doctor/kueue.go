@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -74,14 +73,14 @@ func rules(ctx context.Context, s Subject, in *inputs.Inputs) Diagnosis {
 	switch {
 	case in.KueueVersion == "":
 		d.Status, d.Reason = Skipped, Unknown
-	case in.KueueVersion != admission.KueueVersion:
+	case in.KueueVersion != versions.BuiltIn:
 		d.Status, d.Reason = Warn, Differs
 		all, err := inputs.Load(ctx, s.Client, inputs.Options{SkipWorkloads: true}, s.Now())
 		if err != nil {
 			all = in
 		}
 		r := all.Rules()
-		for _, x := range versions.Between(in.KueueVersion, admission.KueueVersion, versions.Anything(all, &r.Config)) {
+		for _, x := range versions.Between(in.KueueVersion, versions.BuiltIn, all.AnyVersionCase(&r.Config)) {
 			d.Names = append(d.Names, string(x.Code))
 		}
 	}

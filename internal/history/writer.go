@@ -25,7 +25,7 @@ const (
 	lockName    = "recorder.lock"
 	nameLayout  = "20060102T150405Z"
 	maxSegment  = 16 << 20
-	mostBytes   = bounded.Object // of a segment, which may have one sample more than maxSegment
+	mostBytes   = bounded.Object // the limit for reading a segment: the last sample can exceed maxSegment
 	folderMode  = 0o700
 	segmentMode = 0o600
 )

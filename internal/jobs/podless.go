@@ -11,7 +11,7 @@ import (
 // worker cluster are there.
 func podless(s Status, j state.Job, w *state.Workload, pods []state.Pod) bool {
 	elsewhere := w != nil && w.Cluster != ""
-	return s.State == Starting && s.Reason == "" && pods != nil && len(pods) == 0 && Wanted(j) > 0 && !elsewhere
+	return s.State == Starting && s.Reason == "" && pods != nil && len(pods) == 0 && WantedPods(j) > 0 && !elsewhere
 }
 
 // operatorTime is how long an operator may take to create the first pod or to report on a job.

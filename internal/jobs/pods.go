@@ -24,7 +24,7 @@ func refine(s Status, j state.Job, pods []state.Pod) Status {
 		} else if running+done == 0 {
 			s.State = Starting
 		}
-	case s.State == Starting && running > 0 && running+done >= Wanted(j):
+	case s.State == Starting && running > 0 && running+done >= WantedPods(j):
 		s.State = Running
 	}
 	if s.State == Starting {
@@ -56,8 +56,8 @@ func crashing(pods []state.Pod) (state.Container, state.Pod, bool) {
 	return state.Container{}, state.Pod{}, false
 }
 
-// Wanted returns the number of pods that a job consists of.
-func Wanted(j state.Job) (n int) {
+// WantedPods returns the number of pods that a job consists of.
+func WantedPods(j state.Job) (n int) {
 	for _, r := range j.Roles {
 		n += int(r.Replicas)
 	}
@@ -80,7 +80,7 @@ func blocked(pods []state.Pod) (string, PodTrouble) {
 // count fills in the numbers of pods: of the pods where they are known, else as
 // the job's own status counts them.
 func count(s *Status, j state.Job, pods []state.Pod) {
-	s.Wanted = Wanted(j)
+	s.Wanted = WantedPods(j)
 	s.Restarts = j.Restarts
 	s.Roles = nil
 	for _, r := range j.Roles {

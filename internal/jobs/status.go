@@ -201,7 +201,7 @@ var replaced = []string{"OutOfSync", "WorkloadSliceReplaced", "OwnerNotFound"}
 
 // held returns the state of a job that may not run.
 func held(j state.Job, w *state.Workload) (Status, bool) {
-	if j.Kind.Serves && len(j.Kind.SuspendPath) == 0 && Wanted(j) == 0 {
+	if j.Kind.Serves && len(j.Kind.SuspendPath) == 0 && WantedPods(j) == 0 {
 		s := Status{State: ZeroReplicas, Reason: ScaledToZero}
 		if j.Kind.Stop != nil { // a person resumes it
 			s.State = Suspended

@@ -147,7 +147,7 @@ func Decide(it *Item, q *state.ClusterQueue) {
 // told returns the reason that Kueue's message gives, the same that explain-job gives. It may be old: the time of the
 // condition is not that of its message.
 func (b *builder) told(r Reason, size state.Amounts) Reason {
-	all, never := quota.Deciding(r.Message)
+	all, never := quota.DecidingShortages(r.Message)
 	if len(all) == 0 {
 		r.Code = Other
 		return r

@@ -23,7 +23,7 @@ func TestDeciding(t *testing.T) {
 		prefix + missing("nvidia.com/gpu", "a", "4") + ", " + missing("memory", "b", "5Gi") + ", " + missing("nvidia.com/gpu", "b", "8"):                     "[{nvidia.com/gpu a 4 } {nvidia.com/gpu b 8 }] false",
 		prefix + missing("vpc.amazonaws.com/efa", "a", "4") + ", " + missing("memory", "a", "5Gi") + ", " + missing("aws.amazon.com/neurondevice", "a", "8"): "[{aws.amazon.com/neurondevice a 8 }] false",
 	} {
-		out, never := Deciding(message)
+		out, never := DecidingShortages(message)
 		if got := fmt.Sprint(out, " ", never); got != want {
 			t.Errorf("%s:\n%s, want %s", message, got, want)
 		}

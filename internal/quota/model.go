@@ -326,14 +326,14 @@ func rowsOf(keys []Key, demand state.Amounts, pending bool, flavor func(Key) Fla
 	return out
 }
 
-// pendingKnown reports a queue all of whose waiting workloads could be read, and
-// told to be its own.
+// pendingKnown reports that all waiting workloads of a queue could be read, and are known
+// to be in this queue.
 func (b *builder) pendingKnown(q *state.ClusterQueue) bool {
-	return b.told() || b.waiting[q.Name] >= q.Pending
+	return b.allKnown() || b.waiting[q.Name] >= q.Pending
 }
 
-// told reports whether all workloads were read, and that the queue of each is known.
-func (b *builder) told() bool {
+// allKnown reports whether all workloads were read, and that the queue of each is known.
+func (b *builder) allKnown() bool {
 	return b.workloads && (len(b.lost) == 0 || b.complete(kinds.LocalQueue))
 }
 
@@ -382,7 +382,7 @@ func (b *builder) orphans() {
 		}
 		t := Team{Name: TeamOf(name), ClusterQueue: name, Namespaces: b.namespaces[name], State: Deleted,
 			Share: Share{Weight: 1}, Running: b.running[name], Waiting: b.waiting[name]}
-		t.Resources = b.rows(name, b.told(), func(k Key) FlavorRow {
+		t.Resources = b.rows(name, b.allKnown(), func(k Key) FlavorRow {
 			n, zero := b.reserved[name][k], int64(0)
 			return FlavorRow{Flavor: k.Flavor, Figures: Figures{Reserved: n, Used: b.used[name][k], Borrowed: &zero, Overcommit: &n, Lent: &zero,
 				Free: &zero, Borrowable: &zero, Limit: &zero, Lendable: &zero}}

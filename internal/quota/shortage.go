@@ -7,10 +7,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Deciding returns the shortages that decide, of those that a message of Kueue names: all of one resource, of
+// DecidingShortages returns the shortages that decide, of those that a message of Kueue names: all of one resource, of
 // accelerators where those are short. A flavor that can never hold the request counts only if all of them cannot;
 // never reports that.
-func Deciding(message string) (out []words.Shortage, never bool) {
+func DecidingShortages(message string) (out []words.Shortage, never bool) {
 	all := words.Shortages(message)
 	hopeless := map[string]bool{}
 	for _, s := range all {

@@ -151,8 +151,10 @@ func TestImportGraph(t *testing.T) {
 			deep: true,
 		},
 		{
-			name:    "exec's protocols stay in the client and in the sandbox's server",
-			applies: func(p string) bool { return !under(p, "internal/kube", "internal/sandbox/api") },
+			name: "exec's protocols stay in the client and in the sandbox's server",
+			applies: func(p string) bool {
+				return !under(p, "internal/kube", "internal/sandbox/api", "internal/sandbox/portservice")
+			},
 			banned: func(i string) bool {
 				return under(i, "k8s.io/client-go/tools/remotecommand", "k8s.io/client-go/transport/websocket", "k8s.io/client-go/transport/spdy",
 					"k8s.io/streaming", "github.com/gorilla/websocket", "github.com/moby/spdystream")

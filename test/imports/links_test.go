@@ -17,12 +17,11 @@ const engine = "sigs.k8s.io/kueue/pkg/cache/scheduler"
 var linked = map[string][]string{
 	"":                    {"bench"},
 	"cmd":                 {"gendocs"},
-	"internal":            {"cli", "doctor", "sandbox", "snapshot"},
-	"internal/cli":        {"admissioncheck", "canceljob", "dashboardcmd", "explainjob", "getjob", "getqueue", "governancecmd", "sandboxcmd", "simulatecmd", "startjob", "validatetemplate"},
-	"internal/governance": {"admission", "apply", "check", "explain", "forecast", "inputs", "integration", "plan", "simulate", "versions"},
-	"internal/jobs":       {"follow", "wait"},
-	"internal/present":    {"doctortext", "notetext", "plantext", "sweeptext", "verdict"},
-	"internal/sandbox":    {"api", "control"},
+	"internal":            {"cli", "doctor", "present", "sandbox", "snapshot"},
+	"internal/cli":        {"admissioncheck", "canceljob", "dashboardcmd", "explainjob", "getjob", "governancecmd", "sandboxcmd", "simulatecmd", "startjob", "validatetemplate"},
+	"internal/governance": {"admission", "apply", "check", "explain", "forecast", "inputs", "integration", "plan", "simulate"},
+	"internal/present":    {"verdict"},
+	"internal/sandbox":    {"control"},
 	"test":                {"counts", "crash", "e2e", "fault", "fidelity", "live", "network", "script", "soak", "worlds"},
 }
 

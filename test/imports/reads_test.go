@@ -12,7 +12,8 @@ func TestReadsAreBounded(t *testing.T) {
 	limited := map[string]string{
 		"internal/bounded":             "the reader itself",
 		"internal/kube":                "answers in two parts; the message of an error may be cut",
-		"internal/sandbox/api":         "http.MaxBytesReader; the rest of a practice web page's request may be cut",
+		"internal/sandbox/api":         "http.MaxBytesReader",
+		"internal/sandbox/portservice": "the rest of a request to a practice web page may be cut",
 		"internal/upload":              "one byte more than the limit tells that a file has grown",
 		"internal/cli/factory":         "a little more than the parser accepts",
 		"internal/templates/catalogue": "a little more than the parser accepts",

@@ -7,16 +7,13 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/collector"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -101,10 +98,10 @@ func Queues(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, namespac
 	return out
 }
 
-// May returns the function that reports whether the user has a permission. It asks the
+// PermissionCheck returns the function that reports whether the user has a permission. It asks the
 // cluster once for each verb, kind and namespace, and returns true where the cluster
 // does not answer: the command itself reports a refusal.
-func May(c *factory.Cluster) func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool {
+func PermissionCheck(c *factory.Cluster) func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool {
 	type right struct{ verb, kind, namespace string }
 	asked := map[right]bool{}
 	return func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool {
@@ -117,19 +114,6 @@ func May(c *factory.Cluster) func(ctx context.Context, verb string, k kinds.Reso
 		}
 		return may
 	}
-}
-
-// AddAssumeFlag adds the flag for the estimate of a start.
-func AddAssumeFlag(cmd *cobra.Command, d *time.Duration) {
-	cmd.Flags().DurationVar(d, "assume-duration", 0, "assumed run time of jobs of unknown duration, for the estimated start, for example 4h")
-}
-
-// CheckAssume validates the value of that flag.
-func CheckAssume(d time.Duration) error {
-	if d < 0 {
-		return errs.Usagef("invalid --assume-duration %s: must be greater than 0, for example 4h", d)
-	}
-	return nil
 }
 
 // AddAllHoldersFlag adds the flag that lists every job of the lists that a verdict cuts.
@@ -153,9 +137,9 @@ func Print(f *factory.Factory, format output.Format, document any, text func() s
 	return err
 }
 
-// Optional drops the error of a read that the answer does not need: forbidden, not
+// IgnoreUnavailable drops the error of a read that the answer does not need: forbidden, not
 // served or not found.
-func Optional(err error) error {
+func IgnoreUnavailable(err error) error {
 	if kube.IsForbidden(err) || kube.IsNotServed(err) || kube.IsNotFound(err) {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// Changed renders a job with a change, and returns the options of start-job that make it.
-func Changed(t *parse.Template, v values.Values, change remedy.Change) (object map[string]any, made remedy.Made, err error) {
+// RenderChanged renders a job with a change, and returns the options of start-job that make it.
+func RenderChanged(t *parse.Template, v values.Values, change remedy.Change) (object map[string]any, made remedy.Rendered, err error) {
 	flag := func(name string, value any) { made.Options = append(made.Options, "--"+name, fmt.Sprint(value)) }
 	if change.Nodes > 0 {
 		v.NodeCount = &change.Nodes
@@ -35,7 +35,7 @@ func Changed(t *parse.Template, v values.Values, change remedy.Change) (object m
 	if err != nil {
 		return nil, made, err
 	}
-	return r.Objects[max(r.Job, 0)], remedy.Made{Nodes: r.NodeCount, Options: made.Options}, nil
+	return r.Objects[max(r.Job, 0)], remedy.Rendered{Nodes: r.NodeCount, Options: made.Options}, nil
 }
 
 // resize requests the share of a node of the type that goes with the accelerators.

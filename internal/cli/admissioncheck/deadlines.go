@@ -64,7 +64,7 @@ func (l limited) left(now time.Time) time.Duration {
 // not copy to their workloads: one list for each kind that holds some, or one for
 // each of its namespaces where all may not be listed. What cannot be read has none. It notes who created the jobs in
 // creators, which may be nil.
-func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, creators *Creators) func(*kueue.Workload) forecast.Told {
+func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, creators *Creators) func(*kueue.Workload) forecast.StatedEnd {
 	type kind struct {
 		kinds.Resource
 		namespaces map[string]bool
@@ -82,7 +82,7 @@ func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, creat
 			wanted[k.FullName()].namespaces[w.Namespace] = true
 		}
 	}
-	found := map[string]forecast.Told{} // by UID
+	found := map[string]forecast.StatedEnd{} // by UID
 	var mu sync.Mutex
 	var wg crash.Group
 	read := func(r kinds.Resource, namespace string) error {
@@ -90,7 +90,7 @@ func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, creat
 		mu.Lock()
 		defer mu.Unlock()
 		for _, j := range page.Items {
-			told := forecast.Told{Left: j.left(in.Taken)}
+			told := forecast.StatedEnd{Left: j.left(in.Taken)}
 			for _, s := range []*int64{j.Spec.Seconds, j.Spec.RunPolicy.Seconds} {
 				if s != nil && *s > 0 {
 					told.Deadline = time.Duration(*s) * time.Second
@@ -116,5 +116,5 @@ func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, creat
 		})
 	}
 	wg.Wait()
-	return func(w *kueue.Workload) forecast.Told { return found[inputs.OwnerUID(w)] }
+	return func(w *kueue.Workload) forecast.StatedEnd { return found[inputs.OwnerUID(w)] }
 }

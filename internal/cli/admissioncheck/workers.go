@@ -112,7 +112,7 @@ func (w *Workers) Reader(f *factory.Factory, c *factory.Cluster, in *inputs.Inpu
 
 // read connects to a worker and reads it.
 func read(ctx context.Context, f *factory.Factory, w workers.Cluster, context, namespace string, objects []map[string]any, job int, out *check.Remote) {
-	connect := func() (*factory.Cluster, error) { return f.Elsewhere(w.Config) }
+	connect := func() (*factory.Cluster, error) { return f.ClusterAt(w.Config) }
 	if context != "" {
 		connect = func() (*factory.Cluster, error) { return f.InContext(context) }
 	}

@@ -84,7 +84,7 @@ users give a value.`,
 	for _, flag := range []string{"default", "fix", "require"} {
 		parameters := factory.Parameters(func() string { return o.From })
 		if flag == "require" {
-			parameters = factory.Trimmed(parameters, "=")
+			parameters = factory.WithoutSuffix(parameters, "=")
 		}
 		f.CompleteFlag(cmd, flag, parameters)
 	}
@@ -126,7 +126,7 @@ const patience = 5 * time.Second
 func Run(ctx context.Context, o *Options) error {
 	var notes []string
 	fields := newerfields.Decision{Factory: o.Factory, All: o.AllowUnknown || o.Job != "", Patience: patience, Does: "keeps", Note: func(f schema.Field, _ bool) {
-		if note := schema.Kept(f); !slices.Contains(notes, note) {
+		if note := schema.NoteKept(f); !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}
 	}}

@@ -120,7 +120,7 @@ func (f *feed) run(ctx context.Context, c *factory.Cluster, reconnect func(conte
 func (f *feed) before(points map[history.NodeKey][]float64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.trail = dashboardview.Join(points, f.trail)
+	f.trail = dashboardview.WithPast(points, f.trail)
 	f.version++
 	if f.shown != nil {
 		f.dirty = true
@@ -389,7 +389,7 @@ func (f *feed) snapshot(now time.Time) *dashboardview.Snapshot {
 		s.Stale, s.LostSince = f.stale()
 	}
 	if s.LostSince.IsZero() && !now.Before(f.trailed.Add(dashboardview.TrailEvery)) {
-		f.trail, f.trailed = dashboardview.Follow(f.trail, dashboardview.Shares(s)), now
+		f.trail, f.trailed = dashboardview.AddPoint(f.trail, dashboardview.Shares(s)), now
 	}
 	s.Trail = f.trail
 	f.last, f.made = s, f.version

@@ -22,7 +22,7 @@ const (
 	leastHeight = 8
 	pace        = 100 * time.Millisecond
 	idle        = 10 * time.Second
-	restOf      = 4 // times as long as drawing took, the screen stays as it is
+	restOf      = 4 // the screen stays unchanged for this many times the time that drawing it took
 )
 
 // screenWidth measures lines that may have colors.

@@ -49,7 +49,7 @@ type Options struct {
 
 // Validate checks the options alone.
 func (o *Options) Validate() error {
-	if err := admissioncheck.CheckAssume(o.Assume); err != nil {
+	if err := factory.CheckAssume(o.Assume); err != nil {
 		return err
 	}
 	return o.Workers.Validate()
@@ -77,7 +77,7 @@ changes nothing.`,
 		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
 	f.AddJobFlags(cmd, &o.Name, &o.Kind)
-	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
+	factory.AddAssumeFlag(cmd, &o.Assume)
 	admissioncheck.AddAllHoldersFlag(cmd, &o.AllHolders)
 	o.Workers.AddFlag(cmd)
 	admissioncheck.CompleteWorkers(f, cmd)
@@ -128,11 +128,11 @@ func Explain(ctx context.Context, o *Options, cluster *factory.Cluster, found fi
 		return admissioncheck.Queues(ctx, cluster, in, found.Namespace)
 	}
 	var read admissioncheck.Creators
-	q.Deadlines = func(ctx context.Context) func(*kueue.Workload) forecast.Told {
+	q.Deadlines = func(ctx context.Context) func(*kueue.Workload) forecast.StatedEnd {
 		return admissioncheck.Deadlines(ctx, cluster, in, &read)
 	}
 	q.Workers = o.Workers.Reader(o.Factory, cluster, in, found.Namespace, []map[string]any{found.Object}, 0)
-	q.Make, q.May = again(ctx, cluster, found), admissioncheck.May(cluster)
+	q.Make, q.May = again(ctx, cluster, found), admissioncheck.PermissionCheck(cluster)
 	e, err := explain.Explain(ctx, asked, q, cluster.Now())
 	if errors.Is(err, integration.ErrUnknownJob) {
 		// Kueue does not know the kind; the timeline and the pods remain.
@@ -150,18 +150,18 @@ func Explain(ctx context.Context, o *Options, cluster *factory.Cluster, found fi
 
 // again returns the function that renders the job with a change, as start-job --from
 // would. Its first call makes the template from the job.
-func again(ctx context.Context, c *factory.Cluster, found findjob.Job) func(remedy.Change) (map[string]any, remedy.Made, error) {
+func again(ctx context.Context, c *factory.Cluster, found findjob.Job) func(remedy.Change) (map[string]any, remedy.Rendered, error) {
 	name := kinds.Text(found.Object, "metadata", "name")
 	template := sync.OnceValues(func() (*parse.Template, error) {
 		t, _, err := findtemplate.FromJob(ctx, c, found, convert.Conversion{Name: name, Source: "job " + name, Repeat: true})
 		return t, err
 	})
-	return func(change remedy.Change) (map[string]any, remedy.Made, error) {
+	return func(change remedy.Change) (map[string]any, remedy.Rendered, error) {
 		t, err := template()
 		if err != nil {
-			return nil, remedy.Made{}, err
+			return nil, remedy.Rendered{}, err
 		}
-		return admissioncheck.Changed(t, values.Values{Name: name, Namespace: found.Namespace}, change)
+		return admissioncheck.RenderChanged(t, values.Values{Name: name, Namespace: found.Namespace}, change)
 	}
 }
 
@@ -181,12 +181,12 @@ func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Q
 		var err error
 		workloads, err = state.ListWorkloads(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: found.Kind.WorkloadSelector(found.UID())})
 		q.NoKueue = kube.IsNotServed(err)
-		failures[1] = admissioncheck.Optional(err)
+		failures[1] = admissioncheck.IgnoreUnavailable(err)
 	})
 	wg.Go(func() {
 		for _, selector := range pick.Selectors(q.Job) {
 			pods, err := state.ListPods(ctx, c.Client, found.Namespace, kube.Selecting(selector))
-			if failures[2] = admissioncheck.Optional(err); failures[2] != nil {
+			if failures[2] = admissioncheck.IgnoreUnavailable(err); failures[2] != nil {
 				return
 			}
 			if err == nil && q.Pods == nil {
@@ -198,7 +198,7 @@ func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Q
 	wg.Go(func() {
 		var err error
 		q.Events, err = state.ListEvents(ctx, c.Client, found.Namespace, kube.ListOptions{})
-		failures[3] = admissioncheck.Optional(err)
+		failures[3] = admissioncheck.IgnoreUnavailable(err)
 	})
 	wg.Wait()
 	for _, err := range failures {

@@ -85,7 +85,7 @@ func (f *Factory) EKS(ctx context.Context, a *aws.Client, e clusters.Endpoint) (
 		return nil, errs.New("cannot connect to EKS cluster "+e.Name, "its certificate authority is not valid base64").WithCause(err)
 	}
 	cfg := &rest.Config{Host: e.Server, BearerToken: token.Value, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}
-	c, err := f.Elsewhere(cfg)
+	c, err := f.ClusterAt(cfg)
 	if err != nil {
 		return nil, err
 	}

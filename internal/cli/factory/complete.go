@@ -328,18 +328,18 @@ func ofJobs(ctx context.Context, f *Factory, of func(kinds.Job, meta) []string) 
 	return slices.Concat(found...), errors.Join(failed...)
 }
 
-// Followed makes each word of a lookup end in a suffix, for flags such as NAME=VALUE.
-func Followed(l Lookup, suffix string) Lookup {
+// WithSuffix makes each word of a lookup end in a suffix, for flags such as NAME=VALUE.
+func WithSuffix(l Lookup, suffix string) Lookup {
 	return changed(l, func(word string) string { return word + suffix })
 }
 
-// Preceded makes each word of a lookup begin with a prefix, the part of the value that is typed.
-func Preceded(l Lookup, prefix string) Lookup {
+// WithPrefix makes each word of a lookup begin with a prefix, the part of the value that is typed.
+func WithPrefix(l Lookup, prefix string) Lookup {
 	return changed(l, func(word string) string { return prefix + word })
 }
 
-// Trimmed takes a suffix from each word of a lookup.
-func Trimmed(l Lookup, suffix string) Lookup {
+// WithoutSuffix takes a suffix from each word of a lookup.
+func WithoutSuffix(l Lookup, suffix string) Lookup {
 	return changed(l, func(word string) string { return strings.TrimSuffix(word, suffix) })
 }
 

@@ -135,9 +135,9 @@ func Workers(typed string) Lookup {
 		done, last = typed[:i+1], typed[i+1:]
 	}
 	if worker, _, named := strings.Cut(last, "="); named {
-		return Preceded(Contexts, done+worker+"=")
+		return WithPrefix(Contexts, done+worker+"=")
 	}
-	return Followed(Preceded(func(ctx context.Context, f *Factory) (out []string, err error) {
+	return WithSuffix(WithPrefix(func(ctx context.Context, f *Factory) (out []string, err error) {
 		found, err := kueueObjects[meta](ctx, f, kinds.MultiKueueCluster)
 		for _, w := range found {
 			out = append(out, w.Metadata.Name)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -99,4 +100,36 @@ func (a JobArgument) Choose(cmd *cobra.Command) error {
 		return err
 	}
 	return namespace.Value.Set(in)
+}
+
+var listsJobs = errs.Run("list-jobs").WithNote("shows the names")
+
+// JobName returns the job's name given as a flag or as the only argument.
+func JobName(flag string, args []string) (string, error) {
+	switch {
+	case slices.Contains(args, ""):
+		return "", errs.Usagef("the job name is empty").Suggest(listsJobs)
+	case len(args) > 1:
+		return "", errs.Usagef("too many arguments: %s", strings.Join(args, ", ")).WithAdvice("run the command once for each job")
+	case len(args) == 1 && flag != "" && flag != args[0]:
+		return "", errs.Usagef("two different job names: %s and %s", flag, args[0]).Suggest(errs.Option("--name", flag))
+	case len(args) == 1:
+		return args[0], nil
+	case flag == "":
+		return "", errs.Usagef("a job name is required").Suggest(listsJobs)
+	}
+	return flag, nil
+}
+
+// AddJobNameFlag defines --job-name and --name, which are the same flag.
+func AddJobNameFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "name", "", "name of the job (also --job-name, or an argument)")
+	takeSpellings(cmd, map[string]string{"job-name": "name", "volume": "volumes", "persistent-volume-claim": "persistent-volume-claims"})
+}
+
+// takeSpellings gives flags of a command second spellings.
+func takeSpellings(cmd *cobra.Command, names map[string]string) {
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, n string) pflag.NormalizedName {
+		return pflag.NormalizedName(cmp.Or(names[n], n))
+	})
 }

@@ -2,14 +2,20 @@ package factory
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/choices"
 )
 
 // settingsNamespace returns the namespace of the settings. It replaces -n where a command works in one namespace; a
@@ -86,4 +92,32 @@ func (f *Factory) RememberNamespace() {
 			return err
 		})
 	}
+}
+
+// Namespace resolves the namespace for a verb on a kind and prints its notes.
+func (f *Factory) Namespace(ctx context.Context, c *Cluster, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
+	return f.NamespaceNamed(ctx, c, f.Global.Namespace, verb, r)
+}
+
+// NamespaceToList is Namespace for a command that lists jobs and has -A, which the error about a missing namespace offers.
+func (f *Factory) NamespaceToList(ctx context.Context, c *Cluster) (discovery.NamespaceChoice, error) {
+	choice, err := f.Namespace(ctx, c, "list", kinds.PyTorchJob.Resource)
+	var e *errs.Error
+	if errors.As(err, &e) && errs.ExitOf(err) == errs.Usage {
+		e.Suggest(errs.Option("-A").WithNote("all namespaces"))
+	}
+	return choice, err
+}
+
+// NamespaceNamed is Namespace with a name that wins over the context's, or "".
+func (f *Factory) NamespaceNamed(ctx context.Context, c *Cluster, name, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
+	choice, err := discovery.Namespace(ctx, c.Client, discovery.NamespaceQuery{
+		Flag: cmp.Or(name, f.settingsNamespace()), ContextNamespace: c.ContextNamespace, ContextName: c.Context, Verb: verb, Resource: r,
+		Last: c.lastNamespace,
+	})
+	if err != nil {
+		return choice, err
+	}
+	f.Notes(choices.Texts(choice.Notes))
+	return choice, nil
 }

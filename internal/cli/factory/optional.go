@@ -37,42 +37,42 @@ func OptionalAge(fs *pflag.FlagSet, value **time.Duration, name, usage string) {
 	}}, name, usage)
 }
 
-// A Moment is a point in time as it was typed: a time, or how long before now it is.
-type Moment struct {
+// A PointInTime is a point in time as it was typed: a time, or how long before now it is.
+type PointInTime struct {
 	Time time.Time
 	// Ago is the time before now; it counts where Time is zero.
 	Ago time.Duration
 }
 
 // At returns the point in time.
-func (m Moment) At(now time.Time) time.Time {
+func (m PointInTime) At(now time.Time) time.Time {
 	if !m.Time.IsZero() {
 		return m.Time
 	}
 	return now.Add(-m.Ago)
 }
 
-// OptionalMoment defines a flag that takes a duration before now, a date (its start in UTC) or a time. value is nil until
+// OptionalPointInTime defines a flag that takes a duration before now, a date (its start in UTC) or a time. value is nil until
 // the flag is given.
-func OptionalMoment(fs *pflag.FlagSet, value **Moment, name, usage string) {
-	fs.Var(&optional[Moment]{value: value, kind: "time", read: ParseMoment}, name, usage)
+func OptionalPointInTime(fs *pflag.FlagSet, value **PointInTime, name, usage string) {
+	fs.Var(&optional[PointInTime]{value: value, kind: "time", read: ParsePointInTime}, name, usage)
 }
 
-// ParseMoment reads a duration before now, a date (its start in UTC) or a time.
-func ParseMoment(text string) (Moment, error) {
+// ParsePointInTime reads a duration before now, a date (its start in UTC) or a time.
+func ParsePointInTime(text string) (PointInTime, error) {
 	if d, ok := words.ParseDuration(text); ok {
-		return Moment{Ago: d}, nil
+		return PointInTime{Ago: d}, nil
 	}
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if t, err := time.Parse(layout, text); err == nil && !t.IsZero() {
-			return Moment{Time: t}, nil
+			return PointInTime{Time: t}, nil
 		}
 	}
-	return Moment{}, errors.New("not a time")
+	return PointInTime{}, errors.New("not a time")
 }
 
 // optional is the value of a flag for which "not given" differs from every value.
-type optional[T int | bool | time.Duration | Moment] struct {
+type optional[T int | bool | time.Duration | PointInTime] struct {
 	value **T
 	read  func(string) (T, error)
 	kind  string
@@ -98,7 +98,7 @@ func (o *optional[T]) String() string {
 		return v.String()
 	case bool:
 		return strconv.FormatBool(v)
-	case Moment:
+	case PointInTime:
 		if v.Time.IsZero() {
 			return v.Ago.String()
 		}

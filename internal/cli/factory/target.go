@@ -6,8 +6,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-// Practice reports whether this run is about a sandbox or a snapshot, by its flags or the environment.
-func (f *Factory) Practice() bool {
+// IsOffline reports whether this run is about a sandbox or a snapshot, by its flags or the environment.
+func (f *Factory) IsOffline() bool {
 	path, err := f.SnapshotPath()
 	return err != nil || path != "" || f.SandboxName("") != "" && live(f.Global) == ""
 }
@@ -15,7 +15,7 @@ func (f *Factory) Practice() bool {
 // ContextName returns the context of the kubeconfig that this run is about, "" if it is about a sandbox, a snapshot, Slurm or
 // nothing.
 func (f *Factory) ContextName() string {
-	if f.Practice() {
+	if f.IsOffline() {
 		return ""
 	}
 	if c, wrong := f.Slurm(); c != nil || wrong != nil {

@@ -20,8 +20,8 @@ import (
 // patience is how long the API server has to answer.
 const patience = 15 * time.Second
 
-// Kubernetes reads what is wanted of the EKS cluster behind a HyperPod cluster.
-func Kubernetes(parent context.Context, f *factory.Factory, client *aws.Client, c clusters.Cluster, want state.Want) (*state.State, error) {
+// ReadKubernetes reads what is wanted of the EKS cluster behind a HyperPod cluster.
+func ReadKubernetes(parent context.Context, f *factory.Factory, client *aws.Client, c clusters.Cluster, want state.Want) (*state.State, error) {
 	ctx, cancel := context.WithTimeout(parent, patience)
 	defer cancel()
 	endpoint, err := client.Endpoint(ctx, c.EKSARN)
@@ -113,7 +113,7 @@ func UseOf(ctx context.Context, f *factory.Factory, client *aws.Client, c cluste
 	if c.Orchestrator != clusters.EKS {
 		return Use{}, nil
 	}
-	s, err := Kubernetes(ctx, f, client, c, state.Want{Pods: true})
+	s, err := ReadKubernetes(ctx, f, client, c, state.Want{Pods: true})
 	if ctx.Err() != nil {
 		return Use{}, ctx.Err()
 	}

@@ -124,7 +124,7 @@ func (o *Options) query(now time.Time) (logs.Query, error) {
 	if o.Since == "" {
 		return q, nil
 	}
-	m, err := factory.ParseMoment(o.Since)
+	m, err := factory.ParsePointInTime(o.Since)
 	switch {
 	case err != nil:
 		return q, errs.Usagef("invalid --since %s: must be a duration such as 10m or 7d, a date such as 2026-01-31, or a time in RFC 3339", strconv.Quote(o.Since)).
@@ -163,7 +163,7 @@ func runKubernetes(ctx context.Context, o *Options) error {
 		prefix = o.Prefix
 	}
 	var allShownBy errs.Suggestion
-	if q.Pods.Default() && jobs.Wanted(q.Job) > 1 {
+	if q.Pods.Default() && jobs.WantedPods(q.Job) > 1 {
 		allShownBy = errs.Option("--all-pods")
 	}
 	view := logview.New(f, logview.Options{Job: o.Name, Prefix: prefix, Timestamps: o.Timestamps, JSON: f.WantsJSON(),

@@ -18,7 +18,7 @@ const etaTime = 10 * time.Second
 // estimates adds when workloads may start: those of one team, and of all where a
 // duration to assume was given. Each queue has the cluster run forward once more.
 func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, namespaces func(context.Context) ([]string, error)) error {
-	if o.NoETA || o.ETA == nil || len(v.items) == 0 || !v.narrow && o.Assume == 0 {
+	if o.NoETA || o.Estimate == nil || len(v.items) == 0 || !v.narrow && o.Assume == 0 {
 		return nil
 	}
 	if v.member() {
@@ -38,7 +38,7 @@ func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, na
 	}
 	limited, cancel := context.WithTimeout(ctx, etaTime)
 	defer cancel()
-	etas, err := o.ETA(limited, c, namespaces, queues, o.Assume)
+	etas, err := o.Estimate(limited, c, namespaces, queues, o.Assume)
 	what := "no estimates"
 	if len(etas) > 0 {
 		what = "not all estimates"

@@ -47,7 +47,7 @@ func TestEstimates(t *testing.T) {
 			io, b := output.Test()
 			asked := ""
 			o := &Options{Factory: &factory.Factory{IO: io}, Assume: c.assume,
-				ETA: func(_ context.Context, _ *factory.Cluster, _ func(context.Context) ([]string, error), queues []string, assume time.Duration) (map[queue.Key]queue.ETA, error) {
+				Estimate: func(_ context.Context, _ *factory.Cluster, _ func(context.Context) ([]string, error), queues []string, assume time.Duration) (map[queue.Key]queue.ETA, error) {
 					asked = fmt.Sprint(queues, assume)
 					return found, c.err
 				}}
@@ -70,7 +70,7 @@ func TestEstimates(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	o := &Options{Assume: time.Hour, ETA: func(ctx context.Context, _ *factory.Cluster, _ func(context.Context) ([]string, error), _ []string, _ time.Duration) (map[queue.Key]queue.ETA, error) {
+	o := &Options{Assume: time.Hour, Estimate: func(ctx context.Context, _ *factory.Cluster, _ func(context.Context) ([]string, error), _ []string, _ time.Duration) (map[queue.Key]queue.ETA, error) {
 		return nil, ctx.Err()
 	}}
 	if err := o.estimates(ctx, nil, &view{state: &state.State{}, items: items}, nil); !errors.Is(err, context.Canceled) {

@@ -8,11 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/liveview"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/startestimate"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -40,14 +38,17 @@ type Options struct {
 	Assume  time.Duration
 	// Tick paces --watch; nil is once a second.
 	Tick <-chan time.Time
-	// ETA estimates when the workloads of ClusterQueues start, of as many as it can before
-	// an error; nil: no estimates.
-	ETA func(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueues []string, assume time.Duration) (map[queue.Key]queue.ETA, error)
+	// Estimate makes the estimates; nil: none.
+	Estimate Estimate
 }
 
+// Estimate returns when the workloads of ClusterQueues start, of as many as it can before an error. assume is the duration of
+// jobs without a known one; 0 assumes none.
+type Estimate func(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueues []string, assume time.Duration) (map[queue.Key]queue.ETA, error)
+
 // NewCmd returns the command. Tests pass runF to check the options alone.
-func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{Factory: f, ETA: startestimate.Of}
+func NewCmd(f *factory.Factory, estimate Estimate, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f, Estimate: estimate}
 	cmd := &cobra.Command{
 		Use:     "get-queue [TEAM]",
 		Aliases: []string{"get-queues", "queue"},
@@ -69,14 +70,14 @@ TEAM is the name of a team, its ClusterQueue or its namespace.`,
 	fs := cmd.Flags()
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
 	fs.BoolVar(&o.NoETA, "no-eta", false, "do not estimate when workloads start; reads less of the cluster")
-	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
+	factory.AddAssumeFlag(cmd, &o.Assume)
 	f.CompleteFirstArg(cmd, findteam.Complete)
 	return cmd
 }
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	err := admissioncheck.CheckAssume(o.Assume)
+	err := factory.CheckAssume(o.Assume)
 	switch {
 	case err != nil:
 		return err

@@ -40,7 +40,7 @@ type Options struct {
 	AllNamespaces bool
 	By            string // job or day
 	// Since is where the period begins.
-	Since *factory.Moment
+	Since *factory.PointInTime
 	// Directory is the folder of a recorder's store, "" for that of the cluster.
 	Directory string
 }
@@ -78,7 +78,7 @@ Notes say how far back each source goes.`,
 	fs.StringVar(&o.Team, "team", "", "only jobs of this team")
 	o.Factory.CompleteFlag(cmd, "team", findteam.Complete)
 	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "jobs in all namespaces that you have permission to read")
-	factory.OptionalMoment(fs, &o.Since, "since", "start of the period: how long ago, or a date in UTC, for example 30d or 2026-01-31 (default 7d)")
+	factory.OptionalPointInTime(fs, &o.Since, "since", "start of the period: how long ago, or a date in UTC, for example 30d or 2026-01-31 (default 7d)")
 	fs.StringVar(&o.Directory, "directory", "", "folder of a recorder's store (default: that of the cluster in the state folder)")
 	factory.TakesFile(fs, "directory")
 	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: job|day", Words: []string{"job", "day"}})

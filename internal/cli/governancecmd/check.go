@@ -59,7 +59,7 @@ errors or warnings.`,
 	fs.StringVarP(&o.File, "file", "f", "", "governance file; - for stdin")
 	factory.TakesFile(fs, "file")
 	fs.StringArrayVar(&o.Capacity, "capacity", nil, "number of instances, for example ml.p5.48xlarge=10 (repeatable)")
-	f.CompleteFlag(cmd, "capacity", factory.Followed(factory.InstanceTypes, "="))
+	f.CompleteFlag(cmd, "capacity", factory.WithSuffix(factory.InstanceTypes, "="))
 	fs.BoolVar(&o.Live, "live", false, "check quota against the healthy nodes of the cluster")
 	fs.BoolVar(&o.Strict, "strict", false, "exit with 3 if there are errors or warnings")
 	return cmd

@@ -22,7 +22,7 @@ type Options struct {
 	Factory *factory.Factory
 	Group   string
 	Node    string
-	Since   *factory.Moment
+	Since   *factory.PointInTime
 	Tail    int
 	Follow  bool
 	// Tick paces --follow; nil is every 15 seconds.
@@ -53,7 +53,7 @@ one per line.`,
 	o.AddGroup(f, cmd, &o.Group, "only events of this instance group")
 	fs.StringVar(&o.Node, "node", "", "only events of this instance, or of the Kubernetes node on it")
 	o.CompleteNodes(f, cmd, "node")
-	factory.OptionalMoment(fs, &o.Since, "since", "only events since then: how long ago, or a date in UTC, for example 24h or 2026-01-31 (default: all)")
+	factory.OptionalPointInTime(fs, &o.Since, "since", "only events since then: how long ago, or a date in UTC, for example 24h or 2026-01-31 (default: all)")
 	fs.IntVar(&o.Tail, "tail", 0, "show at most this many events, the newest (0: all)")
 	fs.BoolVarP(&o.Follow, "follow", "f", false, "print new events until interrupted")
 	return cmd

@@ -88,7 +88,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	var s *state.State
 	if c.Orchestrator == clusters.EKS {
-		if s, err = findnode.Kubernetes(ctx, f, client, c, state.Want{Nodes: true, Pods: true}); ctx.Err() != nil {
+		if s, err = findnode.ReadKubernetes(ctx, f, client, c, state.Want{Nodes: true, Pods: true}); ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {

@@ -40,7 +40,7 @@ type Options struct {
 	NoHeaders  bool
 	SortBy     string
 	// Since is when the oldest job to list was created; nil lists all.
-	Since *factory.Moment
+	Since *factory.PointInTime
 	// Idle lists running jobs that do nothing with their accelerators.
 	Idle       bool
 	Prometheus prometheusflags.Flags
@@ -87,7 +87,7 @@ Succeeded, Failed.`,
 	fs.BoolVar(&o.Mine, "mine", false, "only jobs that you created")
 	fs.BoolVar(&o.Idle, "idle", false, "only running jobs whose accelerators are idle (requires a Prometheus server)")
 	o.Prometheus.Add(cmd)
-	factory.OptionalMoment(fs, &o.Since, "since", "only jobs created since then: how long ago, or a date in UTC, for example 7d or 2026-01-31")
+	factory.OptionalPointInTime(fs, &o.Since, "since", "only jobs created since then: how long ago, or a date in UTC, for example 7d or 2026-01-31")
 	fs.BoolVar(&o.NoHeaders, "no-headers", false, "print the table without the titles of its columns")
 	factory.AddChoice(cmd, &o.SortBy, factory.Choice{Name: "sort-by", Usage: "order of the list: " + strings.Join(orders, ", ") + " (default: namespace and name)", Words: orders})
 	factory.Complete(cmd, "state", jobs.StateNames()...)

@@ -108,7 +108,7 @@ func invalid(format string, a ...any) error {
 
 // has reports whether the server has a tool: whether its options allow the write, and are not about a practice cluster alone.
 func (t *toolbox) has(c command) bool {
-	return (c.write == "" || slices.Contains(t.o.Allow, c.write)) && (!c.account || !t.o.Factory.Practice())
+	return (c.write == "" || slices.Contains(t.o.Allow, c.write)) && (!c.account || !t.o.Factory.IsOffline())
 }
 
 // add adds a tool to the server. Its arguments are checked against its schema; documents

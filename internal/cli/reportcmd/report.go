@@ -30,7 +30,7 @@ type Options struct {
 	Factory   *factory.Factory
 	Directory string
 	// Since is where the period begins, Until where it ends.
-	Since, Until *factory.Moment
+	Since, Until *factory.PointInTime
 	Team         string
 	By           string
 	PricesFile   string
@@ -75,8 +75,8 @@ and for its own quota that nobody uses. docs/history.md has the rule.`,
 		RunE: factory.RunE(o, nil, Run, runF),
 	}
 	fs := cmd.Flags()
-	factory.OptionalMoment(fs, &o.Since, "since", "start of the period: how long ago, or a date in UTC, for example 30d or 2026-01-31 (default 7d)")
-	factory.OptionalMoment(fs, &o.Until, "until", "end of the period: how long ago, or a date in UTC (default: now)")
+	factory.OptionalPointInTime(fs, &o.Since, "since", "start of the period: how long ago, or a date in UTC, for example 30d or 2026-01-31 (default 7d)")
+	factory.OptionalPointInTime(fs, &o.Until, "until", "end of the period: how long ago, or a date in UTC (default: now)")
 	fs.StringVar(&o.Team, "team", "", "only jobs of this team")
 	o.Factory.CompleteFlag(cmd, "team", findteam.Complete)
 	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: " + strings.Join(groupings, ", "), Words: groupings})
@@ -111,7 +111,7 @@ func emptyPeriod() error {
 }
 
 // ago reports whether a moment depends on now alone.
-func ago(m *factory.Moment) bool { return m == nil || m.Time.IsZero() }
+func ago(m *factory.PointInTime) bool { return m == nil || m.Time.IsZero() }
 
 // period returns the start and the end of the period; an end in the future is now.
 func (o *Options) period(now time.Time) (from, to time.Time, err error) {

@@ -32,8 +32,8 @@ func TestPeriod(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := &Options{}
 			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-			factory.OptionalMoment(fs, &o.Since, "since", "")
-			factory.OptionalMoment(fs, &o.Until, "until", "")
+			factory.OptionalPointInTime(fs, &o.Since, "since", "")
+			factory.OptionalPointInTime(fs, &o.Until, "until", "")
 			if err := fs.Parse(c.args); err != nil {
 				t.Fatal(err)
 			}

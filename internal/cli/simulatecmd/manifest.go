@@ -61,7 +61,7 @@ func (o *Options) allow(path string) schema.Allow {
 	}
 	seen := map[string]bool{}
 	return func(f schema.Field) bool {
-		if note := schema.Unchecked(f); !seen[note] {
+		if note := schema.NoteUnchecked(f); !seen[note] {
 			seen[note] = true
 			o.Factory.Notef("note: %s: %s", path, note)
 		}

@@ -124,12 +124,12 @@ to read.`,
 		if !named {
 			return nil, cobra.ShellCompDirectiveNoFileComp // the name is new
 		}
-		return f.CompleteWith(cmd, prefix, factory.Preceded(findteam.Complete, name+"="))
+		return f.CompleteWith(cmd, prefix, factory.WithPrefix(findteam.Complete, name+"="))
 	})
 	f.CompleteFlag(cmd, "remove-job", factory.Jobs)
-	f.CompleteFlag(cmd, "priority", factory.Followed(factory.Jobs, "="))
-	f.CompleteFlag(cmd, "add-nodes", factory.Followed(factory.InstanceTypes, "="))
-	f.CompleteFlag(cmd, "remove-nodes", factory.Followed(factory.InstanceTypes, "="))
+	f.CompleteFlag(cmd, "priority", factory.WithSuffix(factory.Jobs, "="))
+	f.CompleteFlag(cmd, "add-nodes", factory.WithSuffix(factory.InstanceTypes, "="))
+	f.CompleteFlag(cmd, "remove-nodes", factory.WithSuffix(factory.InstanceTypes, "="))
 	return cmd
 }
 

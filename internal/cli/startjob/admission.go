@@ -81,7 +81,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 		Make:  change,
 		Steps: slices.Concat(r.findings, rights, refusal(refused, rights), r.checkLoader(ctx, in, j)),
 		Found: found,
-		Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
+		Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.StatedEnd {
 			return admissioncheck.Deadlines(ctx, c, in, &read)
 		},
 		Queues:  func(ctx context.Context) []*kueue.LocalQueue { return admissioncheck.Queues(ctx, c, in, j.namespace) },

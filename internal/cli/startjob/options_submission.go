@@ -44,7 +44,7 @@ func (s *Submission) AddFlags(cmd *cobra.Command) {
 	factory.AddChoice(cmd, &s.DryRun, factory.Choice{Name: "dry-run", Bare: admission,
 		Words: []string{factory.DryRunNone, admission, factory.DryRunClient, factory.DryRunServer},
 		Usage: "create nothing: admission (report whether the job would run; the default without a value)|client (print the manifest)|server (validate on the API server)|none"})
-	admissioncheck.AddAssumeFlag(cmd, &s.Assume)
+	factory.AddAssumeFlag(cmd, &s.Assume)
 	admissioncheck.AddAllHoldersFlag(cmd, &s.AllHolders)
 	s.Workers.AddFlag(cmd)
 	fs.BoolVar(&s.Replace, "replace", false, "delete an existing job of this name first, and update other objects that differ")
@@ -62,7 +62,7 @@ func (s *Submission) AddFlags(cmd *cobra.Command) {
 
 // Validate implements factory.OptionGroup.
 func (s *Submission) Validate() error {
-	if err := admissioncheck.CheckAssume(s.Assume); err != nil {
+	if err := factory.CheckAssume(s.Assume); err != nil {
 		return err
 	}
 	if err := s.Workers.Validate(); err != nil {

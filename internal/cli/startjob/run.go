@@ -62,7 +62,7 @@ type job struct {
 	namespace string
 	template  *parse.Template // whose file the refusals of the admission check name; nil for an edited job
 	// change renders the job again with a change, for the remedies of the admission check; nil for an edited job.
-	change func(remedy.Change) (object map[string]any, made remedy.Made, err error)
+	change func(remedy.Change) (object map[string]any, made remedy.Rendered, err error)
 }
 
 // Run renders the job and submits it.
@@ -78,9 +78,9 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	fields := newerfields.Decision{Factory: o.Factory, All: o.AllowUnknown, Patience: r.patience, Does: "sends", Note: func(f schema.Field, served bool) {
 		if served {
-			r.once(schema.Accepted(f))
+			r.once(schema.NoteAccepted(f))
 		} else {
-			r.once(schema.Sent(f))
+			r.once(schema.NoteSent(f))
 		}
 	}}
 	r.allow = fields.Allow(ctx)
@@ -156,8 +156,8 @@ func (r *run) start(ctx context.Context) error {
 	if o.Edit {
 		return r.editAndFinish(ctx, d.template, v, *result)
 	}
-	return r.finish(ctx, job{Result: *result, namespace: v.Namespace, template: d.template, change: func(c remedy.Change) (map[string]any, remedy.Made, error) {
-		return admissioncheck.Changed(d.template, v, c)
+	return r.finish(ctx, job{Result: *result, namespace: v.Namespace, template: d.template, change: func(c remedy.Change) (map[string]any, remedy.Rendered, error) {
+		return admissioncheck.RenderChanged(d.template, v, c)
 	}})
 }
 

@@ -100,7 +100,7 @@ func addCompletions(f *factory.Factory, cmd *cobra.Command) {
 		"required-topology":        factory.TopologyLevels,
 		"service-account-name":     factory.InNamespace(kinds.ServiceAccount),
 		"upload-pvc":               factory.InNamespace(kinds.PersistentVolumeClaim),
-		"persistent-volume-claims": factory.Followed(factory.InNamespace(kinds.PersistentVolumeClaim), ":"),
+		"persistent-volume-claims": factory.WithSuffix(factory.InNamespace(kinds.PersistentVolumeClaim), ":"),
 	} {
 		f.CompleteFlag(cmd, flag, lookup)
 	}

@@ -151,7 +151,7 @@ func (r *run) checkSeries(ctx context.Context, s *series, all, missing []*swept)
 		one := found[min(i, len(found)-1)]
 		return check.Request{
 			Remedies: true, AllHolders: r.options.AllHolders, Assume: r.options.Assume, Found: one.found, Steps: one.steps,
-			Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
+			Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.StatedEnd {
 				return admissioncheck.Deadlines(ctx, c, in, &read)
 			},
 		}

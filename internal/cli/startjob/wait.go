@@ -29,7 +29,7 @@ func followLog(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind
 		return err
 	}
 	var all errs.Suggestion
-	if jobs.Wanted(job) > 1 {
+	if jobs.WantedPods(job) > 1 {
 		all = suggest.GetLog(namespace, name).WithArgs("--all-pods", "-f")
 	}
 	view := logview.New(f, logview.Options{Job: name, Follow: true, AllShownBy: all})

@@ -277,7 +277,7 @@ func (o *Options) nodeOfPod(ctx context.Context, client *aws.Client, c clusters.
 			Suggest(errs.Option("--group", "GROUP"))
 	}
 	namespace := o.Factory.Global.Namespace
-	s, err := findnode.Kubernetes(ctx, o.Factory, client, c, state.Want{Pods: true, Namespace: namespace})
+	s, err := findnode.ReadKubernetes(ctx, o.Factory, client, c, state.Want{Pods: true, Namespace: namespace})
 	if err != nil {
 		return "", err
 	}

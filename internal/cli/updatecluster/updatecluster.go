@@ -184,7 +184,7 @@ func document(f *factory.Factory, c clusters.Cluster, status string) error {
 	return output.Print(f.IO, format, clusterfile.Document{Cluster: c.Name, ClusterArn: c.ARN, ClusterStatus: status}, nil, nil)
 }
 
-// read reads the file; exists tells which groups the cluster has.
+// read reads the file; exists reports whether the cluster has a group.
 func (o *Options) read(ctx context.Context, exists func(string) bool, quiet bool) (map[string]any, error) {
 	f := o.Factory
 	r := clusterfile.Rules(spec.Rules{Shape: spec.UpdateCluster(), Unknown: o.Unknown, Exists: exists, Named: true, Fixed: []string{"VpcConfig", "Tags"}})

@@ -222,7 +222,7 @@ func (o *Options) verdict(ctx context.Context, v Verdict, name, source string, d
 	var allow schema.Allow
 	if o.AllowUnknown {
 		allow = func(f schema.Field) bool {
-			if note := schema.Unchecked(f); !slices.Contains(unknown, note) {
+			if note := schema.NoteUnchecked(f); !slices.Contains(unknown, note) {
 				unknown = append(unknown, note)
 			}
 			return true

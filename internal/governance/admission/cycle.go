@@ -240,8 +240,9 @@ type round struct {
 	waitsFor []string
 }
 
-// take books what an entry gets, or keeps others from. The latter is less than nothing in a queue that has more than its
-// borrowing limit. It then depends on the order of bookings what Kueue finds free, so that what fits is asked as Kueue does.
+// take books the quota that an entry gets, or that it keeps others from taking. The latter is negative in a queue that holds
+// more than its borrowing limit. What Kueue finds free then depends on the order of bookings, so the second snapshot is dropped,
+// and what fits is asked in Kueue's way.
 func (r *round) take(en *entry, usage workload.Usage) {
 	en.cq.AddUsage(usage)
 	for _, amount := range usage.Quota {

@@ -162,7 +162,7 @@ func (c *Checker) differences(wl *kueue.Workload, v *Verdict) {
 	n := &v.Rules.Notes[i]
 	rules := c.In.Rules()
 	n.Differences = []string{}
-	for _, d := range versions.Between(n.Version, admission.KueueVersion, versions.CaseOf(c.In, &rules.Config, c.In.ClusterQueue(v.Job.ClusterQueue), wl)) {
+	for _, d := range versions.Between(n.Version, versions.BuiltIn, c.In.VersionCase(&rules.Config, c.In.ClusterQueue(v.Job.ClusterQueue), wl)) {
 		n.Differences = append(n.Differences, string(d.Code))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds/trainruntime"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -78,14 +79,14 @@ type Request struct {
 	// AllHolders lists every holder instead of the nearest.
 	AllHolders bool
 	// Make renders the job again with a change, as start-job would; nil if that is impossible. See remedy.Question.
-	Make func(remedy.Change) (object map[string]any, made remedy.Made, err error)
+	Make func(remedy.Change) (object map[string]any, made remedy.Rendered, err error)
 	// Existing is the job if it exists already; May reports whether the user has a
 	// permission. See remedy.Question.
 	Existing *remedy.Existing
 	May      func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
 	// Deadlines reads the active deadlines of running jobs. It is called only when a
 	// start is estimated, and may be nil. See forecast.Options.
-	Deadlines func(context.Context) func(*kueue.Workload) forecast.Told
+	Deadlines func(context.Context) func(*kueue.Workload) forecast.StatedEnd
 	// Assume is the assumed run time of workloads of unknown duration, 0 for none.
 	Assume time.Duration
 	// Workers reads the worker clusters of an admission check of MultiKueue; nil: they are not asked. sent are those that
@@ -137,7 +138,7 @@ func (c *Checker) whole(ctx context.Context, r Request) (_ *Verdict, err error) 
 		}
 	}
 	v.Rules = Rules{
-		KueueRules: admission.KueueVersion, ClusterKueue: c.In.KueueVersion, FairSharing: c.rules.FairSharing,
+		KueueRules: versions.BuiltIn, ClusterKueue: c.In.KueueVersion, FairSharing: c.rules.FairSharing,
 		ConfigurationKnown: c.rules.Known, Notes: append([]inputs.Note{}, c.Notes...),
 	}
 	v.Missing = state.UnreadOf(c.In.Missing)
@@ -347,7 +348,9 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 		q.Queues = r.Queues(ctx)
 	}
 	if r.Make != nil {
-		q.Make = func(change remedy.Change) (*kueue.Workload, remedy.Made, error) { return c.remade(ctx, r, wl, change) }
+		q.Make = func(change remedy.Change) (*kueue.Workload, remedy.Rendered, error) {
+			return c.remade(ctx, r, wl, change)
+		}
 	}
 	if v.Nodes.Status != StatusUnknown && v.Nodes.Status != StatusNotApplicable {
 		q.Fits = func(w *kueue.Workload, d *admission.Decision, ended []remedy.Holder) remedy.Fit {
@@ -374,7 +377,7 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 }
 
 // remade returns the workload of the job after a change, under the name of the old one.
-func (c *Checker) remade(ctx context.Context, r *Request, wl *kueue.Workload, change remedy.Change) (*kueue.Workload, remedy.Made, error) {
+func (c *Checker) remade(ctx context.Context, r *Request, wl *kueue.Workload, change remedy.Change) (*kueue.Workload, remedy.Rendered, error) {
 	object, made, err := r.Make(change)
 	if err != nil {
 		return nil, made, err

@@ -220,10 +220,10 @@ type Question struct {
 	Events    []state.Event
 	Queues    func(context.Context) []*kueue.LocalQueue
 	// Make, May, AllHolders, Deadlines, Assume and Workers are as in check.Request.
-	Make       func(remedy.Change) (object map[string]any, made remedy.Made, err error)
+	Make       func(remedy.Change) (object map[string]any, made remedy.Rendered, err error)
 	May        func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
 	AllHolders bool
-	Deadlines  func(context.Context) func(*kueue.Workload) forecast.Told
+	Deadlines  func(context.Context) func(*kueue.Workload) forecast.StatedEnd
 	Assume     time.Duration
 	Workers    func(ctx context.Context, of *kueue.AdmissionCheck, sent []string) ([]check.Remote, error)
 	// NoKueue reports that the cluster has no Kueue.

@@ -295,11 +295,11 @@ func TestNextSteps(t *testing.T) {
 	} {
 		q := question(t, pytorch("llama", queued, 4, false), work, pod)
 		q.May = func(_ context.Context, verb string, _ kinds.Resource, _ string) bool { return c.may(verb) }
-		q.Make = func(remedy.Change) (map[string]any, remedy.Made, error) {
+		q.Make = func(remedy.Change) (map[string]any, remedy.Rendered, error) {
 			if c.fails {
-				return nil, remedy.Made{}, errors.New("no template")
+				return nil, remedy.Rendered{}, errors.New("no template")
 			}
-			return nil, remedy.Made{}, nil
+			return nil, remedy.Rendered{}, nil
 		}
 		var got []string
 		for _, s := range explained(t, cluster(json.RawMessage(work)), q).NextSteps {

@@ -82,7 +82,7 @@ func (e *Explanation) cause(ctx context.Context, q Question, wl *kueue.Workload,
 		set(ByVerdict, kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads, "")
 	case v.Verdict == check.Unknown && v.Reason == check.NotReadable && e.Kueue != nil && len(words.Shortages(e.Kueue.Message)) > 0:
 		reason := kueue.WorkloadQuotaReservedReasonWaitingForQuota
-		if _, never := quota.Deciding(e.Kueue.Message); never {
+		if _, never := quota.DecidingShortages(e.Kueue.Message); never {
 			reason = kueue.WorkloadQuotaReservedReasonExceedsMaxQuota
 		}
 		set(ByKueue, reason, "")

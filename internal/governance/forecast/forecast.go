@@ -48,7 +48,7 @@ type Options struct {
 	Assume time.Duration
 	// Deadline returns what a workload's job says about its end. Nil: only the workload's
 	// own limits count.
-	Deadline func(*kueue.Workload) Told
+	Deadline func(*kueue.Workload) StatedEnd
 	// Horizon is the maximum time to look ahead; 0 is 30 days.
 	Horizon time.Duration
 	// Held are workloads that hold quota and make no progress, for example because their
@@ -56,8 +56,8 @@ type Options struct {
 	Held map[types.NamespacedName]bool
 }
 
-// Told is what a job says about its end.
-type Told struct {
+// StatedEnd is what a job says about its end.
+type StatedEnd struct {
 	// Deadline is its longest run time (activeDeadlineSeconds), 0 for none.
 	Deadline time.Duration
 	// Left is the remaining run time that the job itself reports now, 0 for none. It is at

@@ -200,29 +200,29 @@ func TestWorkload(t *testing.T) {
 			w.team("a", "", 8)
 			w.add(w.job("a", "r1", 8, since(h)))
 			return w.job("a", "new", 8)
-		}, forecast.Options{Deadline: func(w *kueue.Workload) forecast.Told {
+		}, forecast.Options{Deadline: func(w *kueue.Workload) forecast.StatedEnd {
 			if w.Name == "r1" {
-				return forecast.Told{Deadline: 90 * time.Minute}
+				return forecast.StatedEnd{Deadline: 90 * time.Minute}
 			}
-			return forecast.Told{}
+			return forecast.StatedEnd{}
 		}}, "30m0s-30m0s ActiveDeadline:1"},
 		{"what the job reports, before what is usual", func(w *world) *kueue.Workload {
 			w.team("a", "", 8)
 			w.finished("a", 5, 2*h, 3*h, 4*h, 5*h)
 			w.add(w.job("a", "r1", 8, since(h), prio(5)))
 			return w.job("a", "new", 8)
-		}, forecast.Options{Deadline: func(w *kueue.Workload) forecast.Told {
+		}, forecast.Options{Deadline: func(w *kueue.Workload) forecast.StatedEnd {
 			if w.Name == "r1" {
-				return forecast.Told{Left: 20 * time.Minute}
+				return forecast.StatedEnd{Left: 20 * time.Minute}
 			}
-			return forecast.Told{}
+			return forecast.StatedEnd{}
 		}}, "20m0s-20m0s Reported:1"},
 		{"what the job reports, at most its deadline", func(w *world) *kueue.Workload {
 			w.team("a", "", 8)
 			w.add(w.job("a", "r1", 8, since(h)))
 			return w.job("a", "new", 8)
-		}, forecast.Options{Deadline: func(*kueue.Workload) forecast.Told {
-			return forecast.Told{Left: 2 * h, Deadline: 90 * time.Minute}
+		}, forecast.Options{Deadline: func(*kueue.Workload) forecast.StatedEnd {
+			return forecast.StatedEnd{Left: 2 * h, Deadline: 90 * time.Minute}
 		}}, "30m0s-30m0s Reported:1"},
 		{"what is usual for team and priority", func(w *world) *kueue.Workload {
 			w.team("a", "", 8)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -135,7 +136,7 @@ func (in *Inputs) Rules() Rules {
 	switch {
 	case in.KueueVersion == "" && in.Manager.Data != "":
 		note(Note{Code: VersionUnknown})
-	case in.KueueVersion != "" && in.KueueVersion != admission.KueueVersion:
+	case in.KueueVersion != "" && in.KueueVersion != versions.BuiltIn:
 		note(Note{Code: VersionDiffers, Version: in.KueueVersion})
 	}
 	if !r.Known {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -55,42 +55,14 @@ func (l *loader) manager(ctx context.Context) {
 		} `json:"spec"`
 	}
 	if l.c.Get(ctx, kinds.Deployment, state.ManagerNamespace, managerDeployment, &d) != nil {
-		l.out.KueueVersion = release(m.Labels[versionLabel])
+		l.out.KueueVersion = versions.Release(m.Labels[versionLabel])
 		return
 	}
 	for _, c := range d.Spec.Template.Spec.Containers {
 		if c.Name == "manager" || len(d.Spec.Template.Spec.Containers) == 1 {
-			l.out.KueueVersion = imageVersion(c.Image)
+			l.out.KueueVersion = versions.OfImage(c.Image)
 			l.out.Manager.Gates = state.Gates(state.GateFlags(slices.Concat(c.Command, c.Args)))
 		}
 	}
-	l.out.KueueVersion = cmp.Or(l.out.KueueVersion, release(d.Metadata.Labels[versionLabel]))
-}
-
-// imageVersion returns the version in an image's tag ("kueue:v0.19.2-eksbuild.1" is
-// v0.19.2), "" when the tag is none.
-func imageVersion(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	_, tag, ok := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
-	if !ok {
-		return ""
-	}
-	return release(tag)
-}
-
-// release returns the vX.Y.Z at the beginning of a text, "" when there is none.
-func release(text string) string {
-	text = "v" + strings.TrimPrefix(text, "v")
-	text, _, _ = strings.Cut(text, "-")
-	text, _, _ = strings.Cut(text, "+")
-	parts := strings.Split(text[1:], ".")
-	if len(parts) < 2 {
-		return ""
-	}
-	for _, p := range parts {
-		if p == "" || strings.Trim(p, "0123456789") != "" {
-			return ""
-		}
-	}
-	return text
+	l.out.KueueVersion = cmp.Or(l.out.KueueVersion, versions.Release(d.Metadata.Labels[versionLabel]))
 }

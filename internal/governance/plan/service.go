@@ -44,7 +44,7 @@ func (e *UnknownRecreate) Error() string {
 // BuildRemote compares a document with the service. Live and Inputs of the request are
 // nil where the cluster cannot be read: then there are no consequences.
 func BuildRemote(r Request, remote Remote) (*Plan, error) {
-	if twice := remote.State.Twice(); len(twice) > 0 {
+	if twice := remote.State.Duplicated(); len(twice) > 0 {
 		return nil, &AmbiguousError{twice}
 	}
 	found, err := service.Compare(service.Request{State: remote.State, Document: r.Document, Mapping: r.Mapping, Prune: r.Prune, Recreate: remote.Recreate})

@@ -18,7 +18,7 @@ func (f *finder) permit(ctx context.Context, r *Remedy) {
 		if f.May == nil || f.May(ctx, verb, k, namespace) || verb == "patch" && f.May(ctx, "update", k, namespace) {
 			return true // patch-job replaces what it cannot patch
 		}
-		r.Denied = &Right{verb, k.Plural, namespace}
+		r.Denied = &Permission{verb, k.Plural, namespace}
 		return false
 	}
 	replaces := func(namespace string) bool {

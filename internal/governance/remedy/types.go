@@ -65,11 +65,11 @@ type Remedy struct {
 	// Own are the names of the Jobs that the user can end (JobsEnd).
 	Own []string `json:"-"`
 	// Denied is a permission that the user lacks for the change, nil for none.
-	Denied *Right `json:"-"`
+	Denied *Permission `json:"-"`
 }
 
-// Right is a permission: a verb on a resource in a namespace.
-type Right struct{ Verb, Resource, Namespace string }
+// Permission is a permission: a verb on a resource in a namespace.
+type Permission struct{ Verb, Resource, Namespace string }
 
 // Others returns the Jobs that the user cannot end from the given namespace: their
 // owners have to be asked.
@@ -106,7 +106,7 @@ type Question struct {
 	Queues []*kueue.LocalQueue
 	// Make renders the job again with a change, as start-job would. Where it is nil or
 	// fails, the change is tried on the workload itself and has no options.
-	Make func(Change) (*kueue.Workload, Made, error)
+	Make func(Change) (*kueue.Workload, Rendered, error)
 	// May reports whether the user has a permission, true where this is not known. It
 	// is called only for what a command would need, and may be nil.
 	May func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
@@ -140,8 +140,8 @@ type Change struct {
 	Resize bool
 }
 
-// Made describes a job that was rendered again.
-type Made struct {
+// Rendered describes a job that was rendered again.
+type Rendered struct {
 	Nodes   int      // number of nodes
 	Options []string // words that start-job takes for the change
 }

@@ -69,7 +69,7 @@ func Document(s *State) (*policy.Document, []policy.Note, error) {
 			*value = ""
 		}
 	})
-	for _, team := range s.Twice() {
+	for _, team := range s.Duplicated() {
 		notes = append(notes, policy.Note{Code: policy.TwiceAllocated, Team: team})
 	}
 	if len(s.Policies) > 1 {

@@ -149,8 +149,8 @@ func best(list []Resource, is func(*Resource) bool, name string) *Resource {
 
 func broken(status string) bool { return RecoveryOf(status) == Recreate }
 
-// Twice returns the teams that have several compute allocations that work.
-func (s *State) Twice() []string {
+// Duplicated returns the teams that have several compute allocations that work.
+func (s *State) Duplicated() []string {
 	n := map[string]int{}
 	var out []string
 	for _, r := range s.Allocations {

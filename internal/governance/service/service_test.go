@@ -181,11 +181,11 @@ func TestUnknown(t *testing.T) {
 func TestTwice(t *testing.T) {
 	failed := strings.NewReplacer(`"Created"`, `"CreateFailed"`, "alloc-a", "a-first").Replace(teamA)
 	s := state(t, policyA, failed+","+teamA)
-	if a := s.Allocation("a"); a == nil || a.Name != "alloc-a" || len(s.Twice()) != 0 {
-		t.Errorf("%+v %v", a, s.Twice())
+	if a := s.Allocation("a"); a == nil || a.Name != "alloc-a" || len(s.Duplicated()) != 0 {
+		t.Errorf("%+v %v", a, s.Duplicated())
 	}
-	if s = state(t, policyA, teamA+","+strings.Replace(teamA, "alloc-a", "other", 1)); len(s.Twice()) != 1 {
-		t.Errorf("%v", s.Twice())
+	if s = state(t, policyA, teamA+","+strings.Replace(teamA, "alloc-a", "other", 1)); len(s.Duplicated()) != 1 {
+		t.Errorf("%v", s.Duplicated())
 	}
 }
 

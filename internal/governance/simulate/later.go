@@ -26,7 +26,7 @@ type Ahead struct {
 	Finished []*kueue.Workload
 	// Assume and Deadline are those of forecast.Options.
 	Assume   time.Duration
-	Deadline func(*kueue.Workload) forecast.Told
+	Deadline func(*kueue.Workload) forecast.StatedEnd
 }
 
 // Later is what happens until Ahead.At. Its jobs are "namespace/name".

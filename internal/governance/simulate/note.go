@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 )
@@ -139,7 +138,7 @@ func RuleNotes(in *inputs.Inputs) []Note {
 	for _, n := range rules.Notes {
 		if n.Code == inputs.VersionDiffers {
 			n.Differences = nil
-			for _, d := range versions.Between(n.Version, admission.KueueVersion, versions.Anything(in, &rules.Config)) {
+			for _, d := range versions.Between(n.Version, versions.BuiltIn, in.AnyVersionCase(&rules.Config)) {
 				n.Differences = append(n.Differences, string(d.Code))
 			}
 		}

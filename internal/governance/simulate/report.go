@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -223,7 +224,7 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 		return nil, err
 	}
 	r := &Report{
-		Schema: Schema, Time: w.Now.UTC().Truncate(time.Second), KueueRules: admission.KueueVersion, Changes: []string{}, RemovedNodes: append([]RemovedNode{}, a.removed...),
+		Schema: Schema, Time: w.Now.UTC().Truncate(time.Second), KueueRules: versions.BuiltIn, Changes: []string{}, RemovedNodes: append([]RemovedNode{}, a.removed...),
 		Settled: after.settled, Loop: after.loop, CyclesRun: after.count, Tie: tie || undecided, Cycles: after.cycles,
 		Before: totals(before), After: totals(after),
 		Preempted: []Preemption{}, Evicted: []Eviction{}, Later: later, Between: between,

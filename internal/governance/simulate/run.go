@@ -195,8 +195,8 @@ func moved(events []admission.Event, evicted map[types.NamespacedName]bool) (som
 	return len(m) > 0, again
 }
 
-// add appends what a run that counted its cycles from one did to workloads. That others
-// wait is most of its events; read asks the engine for that in the end.
+// add appends the events of a run, whose cycles are counted from 1. It leaves out that workloads wait, which most events say:
+// read asks the engine for that in the end.
 func (r *result) add(events []admission.Event) {
 	for _, ev := range events {
 		switch ev.Kind {

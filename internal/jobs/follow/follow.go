@@ -123,7 +123,7 @@ type follower struct {
 	scope   Scope
 	emit    func(Change) error
 	results chan error // the first counts
-	refused error      // of emit, which is called with the lock held; it counts more
+	refused error      // the error of emit, which is called with the lock held; it wins over results
 	running crash.Group
 
 	order          order.Reader

@@ -62,7 +62,7 @@ func PlanSuspend(t Target, on bool) (Result, error) {
 		return Result{}, &Error{Code: Ended, Job: t.Job, State: s.State}
 	}
 	if stop := t.Job.Kind.Stop; stop != nil {
-		return Result{Changed: (jobs.Wanted(t.Job) == 0) != on, Field: strings.Join(stop.At, ".") + " of the job"}, nil
+		return Result{Changed: (jobs.WantedPods(t.Job) == 0) != on, Field: strings.Join(stop.At, ".") + " of the job"}, nil
 	}
 	if k := t.Job.Kind; k.Itself || k.OnePod || len(k.GroupsAt) > 0 {
 		return Result{}, &Error{Code: NoSuspend, Job: t.Job}

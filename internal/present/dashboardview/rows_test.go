@@ -35,7 +35,7 @@ func TestTrail(t *testing.T) {
 	k := history.NodeKey{InstanceType: "ml.p5.48xlarge"}
 	var trail map[history.NodeKey][]float64
 	for i := range 30 {
-		trail = Follow(trail, map[history.NodeKey]float64{k: float64(i) / 29})
+		trail = AddPoint(trail, map[history.NodeKey]float64{k: float64(i) / 29})
 	}
 	if len(trail[k]) != TrailPoints || trail[k][TrailPoints-1] != 1 {
 		t.Error(trail)

@@ -31,8 +31,8 @@ func Shares(s *Snapshot) map[history.NodeKey]float64 {
 	return out
 }
 
-// Follow returns a trail with another point.
-func Follow(trail map[history.NodeKey][]float64, shares map[history.NodeKey]float64) map[history.NodeKey][]float64 {
+// AddPoint returns a trail with another point.
+func AddPoint(trail map[history.NodeKey][]float64, shares map[history.NodeKey]float64) map[history.NodeKey][]float64 {
 	out := make(map[history.NodeKey][]float64, len(shares))
 	for k, share := range shares {
 		points := append(slices.Clone(trail[k]), share)
@@ -76,8 +76,8 @@ func valueAt[V any](points []history.Point[V], t time.Time) (v V) {
 	return v
 }
 
-// Join returns a trail with what came before it.
-func Join(before, trail map[history.NodeKey][]float64) map[history.NodeKey][]float64 {
+// WithPast returns a trail with what came before it.
+func WithPast(before, trail map[history.NodeKey][]float64) map[history.NodeKey][]float64 {
 	out := map[history.NodeKey][]float64{}
 	maps.Copy(out, before)
 	for k, points := range trail {

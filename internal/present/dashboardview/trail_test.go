@@ -27,7 +27,7 @@ func TestRecorded(t *testing.T) {
 	if text := Spark(got[p5], false); text != "++##" || len(got[p5]) != 4 {
 		t.Errorf("%v %q", got, text)
 	}
-	joined := Join(got, map[history.NodeKey][]float64{p5: make([]float64, TrailPoints-1)})
+	joined := WithPast(got, map[history.NodeKey][]float64{p5: make([]float64, TrailPoints-1)})
 	if n := len(joined[p5]); n != TrailPoints || joined[p5][0] != 0.75 || joined[p5][1] != 0 {
 		t.Error(joined)
 	}

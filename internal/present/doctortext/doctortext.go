@@ -8,7 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/doctor"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -281,11 +281,11 @@ func configuration(d doctor.Diagnosis) (text, advice string) {
 func rules(d doctor.Diagnosis) (text, advice string) {
 	switch d.Reason {
 	case doctor.Unknown:
-		return "the cluster's Kueue version is unknown: verdicts follow the rules of " + admission.KueueVersion, ""
+		return "the cluster's Kueue version is unknown: verdicts follow the rules of " + versions.BuiltIn, ""
 	case doctor.NotServed, doctor.NoAnswer:
 		return "not examined: the cluster has no Kueue", ""
 	case doctor.Differs:
-		text = "the cluster runs Kueue " + d.Version + ": verdicts follow the rules of " + admission.KueueVersion
+		text = "the cluster runs Kueue " + d.Version + ": verdicts follow the rules of " + versions.BuiltIn
 		if len(d.Names) == 0 {
 			return text, "no known difference concerns the queues of this cluster"
 		}

@@ -102,7 +102,7 @@ func Wait(reason, message string, wide bool) string {
 
 // Shortages returns the shortages that decide in a message of Kueue, in words.
 func Shortages(message string) string {
-	all, never := quota.Deciding(message)
+	all, never := quota.DecidingShortages(message)
 	var parts []string
 	for _, s := range all {
 		if never {

@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -50,9 +51,9 @@ func Note(n inputs.Note) string {
 		}
 		return text + ": assuming the defaults of " + words.Some(n.Settings, len(n.Settings))
 	case inputs.VersionUnknown:
-		return "the cluster's Kueue version is unknown: checked with the rules of " + admission.KueueVersion
+		return "the cluster's Kueue version is unknown: checked with the rules of " + versions.BuiltIn
 	case inputs.VersionDiffers:
-		return fmt.Sprintf("the cluster runs Kueue %s: checked with the rules of %s", n.Version, admission.KueueVersion) + differences(n.Differences)
+		return fmt.Sprintf("the cluster runs Kueue %s: checked with the rules of %s", n.Version, versions.BuiltIn) + differences(n.Differences)
 	case inputs.Invalid:
 		return invalid(n.Err)
 	case inputs.NotModelled:

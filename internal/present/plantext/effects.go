@@ -133,7 +133,7 @@ func holder(c *plan.Consequences, team string, since *time.Time) string {
 
 // never returns why a job can never run: the accelerator that it requests too much of, else Kueue's own words.
 func never(s *simulate.JobState) string {
-	if all, never := quota.Deciding(s.Message); never {
+	if all, never := quota.DecidingShortages(s.Message); never {
 		return "its quota can be at most " + all[0].Most + " " + all[0].Resource + " of " + all[0].Flavor
 	}
 	return words.OneLine(words.WithoutPodSet(s.Message))

@@ -38,23 +38,23 @@ func (r *Report) allows(path string, near []string) bool {
 	return r.Allow(Field{r.of.apiVersion, r.of.kind, path, own, near})
 }
 
-// Sent words the note about a field that is sent that the program does not know.
-func Sent(f Field) string {
+// NoteSent words the note about a field that is sent that the program does not know.
+func NoteSent(f Field) string {
 	return f.place() + " is sent as it is: this version does not know the field" + manifest.DidYouMean(f.Near)
 }
 
-// Accepted words the note about a field that the cluster's schema has.
-func Accepted(f Field) string {
+// NoteAccepted words the note about a field that the cluster's schema has.
+func NoteAccepted(f Field) string {
 	return f.place() + " is sent as it is: only the cluster knows the field" + manifest.DidYouMean(f.Near)
 }
 
-// Kept words the note about a field of a job of the cluster that a template keeps.
-func Kept(f Field) string {
+// NoteKept words the note about a field of a job of the cluster that a template keeps.
+func NoteKept(f Field) string {
 	return f.place() + " stays as it is: this version does not know the field" + manifest.DidYouMean(f.Near)
 }
 
-// Unchecked words the note about a field that a check passes over.
-func Unchecked(f Field) string {
+// NoteUnchecked words the note about a field that a check passes over.
+func NoteUnchecked(f Field) string {
 	return f.place() + " is not checked: this version does not know the field" + manifest.DidYouMean(f.Near)
 }
 
