@@ -104,8 +104,7 @@ func TestNewerFields(t *testing.T) {
 	home := t.TempDir()
 	s, url, env := newer(t, home)
 	start := func(args ...string) (string, error) {
-		out, err := command(t, append([]string{"hyperpod", "start-job", "-n", newerNamespace}, args...), env).CombinedOutput()
-		return string(out), err
+		return both(t, home, env, append([]string{"start-job", "-n", newerNamespace}, args...)...)
 	}
 	folder := t.TempDir()
 	file := filepath.Join(folder, "job.yaml")
@@ -146,8 +145,8 @@ func TestNewerFields(t *testing.T) {
 		if object := stored(t, url+path+"/again"); fmt.Sprint(object["spec"].(map[string]any)["futureField"]) != "map[a:1 b:<nil>]" {
 			t.Errorf("%s: the copy lost the field: %v", path, object["spec"])
 		}
-		made, err := command(t, []string{"hyperpod", "create-template", "kept", "--job", "newer", "-n", newerNamespace, "--dry-run=client", "--description", "d"}, env).CombinedOutput()
-		has("create-template", string(made), err, false, "futureField:", "note: spec.futureField of ", "stays as it is: this version does not know the field")
+		out, err = both(t, home, env, "create-template", "kept", "--job", "newer", "-n", newerNamespace, "--dry-run=client", "--description", "d")
+		has("create-template", out, err, false, "futureField:", "note: spec.futureField of ", "stays as it is: this version does not know the field")
 		for _, name := range []string{"newer", "again"} {
 			out, err := runWith(t, home, env, "cancel-job", name, "-n", newerNamespace, "--yes")
 			has("cancel-job", out, err, false)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -216,18 +215,12 @@ func requestsOf(t *testing.T, line string) []request {
 	line, mayFail := strings.CutPrefix(line, "* ")
 	line, endless := strings.CutPrefix(line, "& ")
 	line, waits := strings.CutPrefix(line, "^ ")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := []string{"XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "KUBECONFIG=" + path}
 	run := func(args ...string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), self, args...)
-		cmd.Args[0] = "hyperpod"
-		cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "KUBECONFIG=" + path, "TZ=UTC", "USER=ada"}
 		if !endless && !waits {
-			out, err := cmd.CombinedOutput()
-			return string(out), err
+			return runWith(t, home, env, args...)
 		}
+		cmd := command(t, append([]string{"hyperpod"}, args...), append(env, "HOME="+home))
 		open := cmd.StdoutPipe
 		if waits {
 			open = cmd.StderrPipe

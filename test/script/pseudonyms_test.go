@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,25 +20,18 @@ func TestPseudonyms(t *testing.T) {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
+			named, hidden := filepath.Join(home, "names.json"), filepath.Join(home, "pseudonyms.json")
 			run := func(args ...string) []byte {
 				t.Helper()
-				self, err := os.Executable()
-				if err != nil {
-					t.Fatal(err)
-				}
-				cmd := exec.CommandContext(t.Context(), self, args...)
-				cmd.Args[0] = "hyperpod"
-				cmd.Dir = home
-				cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "TZ=UTC", "USER=ada"}
-				out, err := cmd.Output()
+				out, err := run(t, home, args...)
 				if err != nil {
 					t.Fatalf("hyperpod %s: %v", strings.Join(args, " "), err)
 				}
-				return out
+				return []byte(out)
 			}
 			run("sandbox", "create", "box", "--scenario", scenario)
-			run("save-snapshot", "names.json", "--sandbox=box")
-			run("save-snapshot", "pseudonyms.json", "--pseudonyms", "--snapshot", "names.json")
+			run("save-snapshot", named, "--sandbox=box")
+			run("save-snapshot", hidden, "--pseudonyms", "--snapshot", named)
 			words := &bijection{to: map[use]string{}, from: map[use]string{}}
 			same := func(args ...string) {
 				t.Helper()
@@ -52,10 +44,10 @@ func TestPseudonyms(t *testing.T) {
 					}
 				}
 				var a, b any
-				if err := json.Unmarshal(run(append(args, "-o", "json", "--snapshot", "names.json")...), &a); err != nil {
+				if err := json.Unmarshal(run(append(args, "-o", "json", "--snapshot", named)...), &a); err != nil {
 					t.Fatal(err)
 				}
-				if err := json.Unmarshal(run(append(other, "-o", "json", "--snapshot", "pseudonyms.json")...), &b); err != nil {
+				if err := json.Unmarshal(run(append(other, "-o", "json", "--snapshot", hidden)...), &b); err != nil {
 					t.Fatal(err)
 				}
 				words.compare(t, strings.Join(args, " "), "", a, b)
@@ -66,7 +58,7 @@ func TestPseudonyms(t *testing.T) {
 			var jobs struct {
 				Jobs []struct{ Name, Namespace string } `json:"jobs"`
 			}
-			if err := json.Unmarshal(run("list-jobs", "-A", "-o", "json", "--snapshot", "names.json"), &jobs); err != nil {
+			if err := json.Unmarshal(run("list-jobs", "-A", "-o", "json", "--snapshot", named), &jobs); err != nil {
 				t.Fatal(err)
 			}
 			for _, j := range jobs.Jobs {
@@ -77,7 +69,7 @@ func TestPseudonyms(t *testing.T) {
 				t.Fatalf("only %d jobs", len(jobs.Jobs))
 			}
 			// No name of the cluster is a word of the file.
-			file, err := os.ReadFile(filepath.Join(home, "pseudonyms.json"))
+			file, err := os.ReadFile(hidden)
 			if err != nil {
 				t.Fatal(err)
 			}

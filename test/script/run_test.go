@@ -44,6 +44,16 @@ func runWith(t *testing.T, home string, env []string, args ...string) (string, e
 	return stdout, nil
 }
 
+// both is runWith with stderr after stdout.
+func both(t *testing.T, home string, env []string, args ...string) (string, error) {
+	t.Helper()
+	code, stdout, stderr := outcome(t, home, env, args...)
+	if code != errs.OK {
+		return stdout + stderr, &exitError{code, stderr}
+	}
+	return stdout + stderr, nil
+}
+
 // outcome runs hyperpod with home as its home. Without variables for AWS, whose SDK reads the environment of the process, the
 // command runs in this process: starting one takes longer than most commands do.
 func outcome(t *testing.T, home string, env []string, args ...string) (code errs.Exit, stdout, stderr string) {
