@@ -13,6 +13,9 @@ import (
 	"strings"
 )
 
+// ErrName is the error of a name that is not text.
+var ErrName = errors.New("the name is not valid UTF-8")
+
 // Entry is a file, folder or link to pack.
 type Entry struct {
 	// Path is where it is below the root. Name is its name in the archive.
@@ -37,6 +40,9 @@ func List(root *os.Root, name, as string, skip func(path string, dir bool) bool,
 		return []Entry{{Path: name, Name: as, Info: info, Link: link}}, err
 	}
 	err := fs.WalkDir(files, name, func(p string, d fs.DirEntry, err error) error {
+		if !fs.ValidPath(p) {
+			return &fs.PathError{Op: "open", Path: p, Err: ErrName}
+		}
 		if err != nil {
 			return err
 		}

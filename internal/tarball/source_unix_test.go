@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -33,5 +34,24 @@ func TestAFileThatBecomesAPipe(t *testing.T) {
 	var source *SourceError
 	if err := Pack(io.Discard, root, entries, func(int) {}); !errors.As(err, &source) || source.Error() != "a is a pipe" {
 		t.Error(err)
+	}
+}
+
+// TestANameThatIsNotText: the error names the file and says what is wrong with its name.
+func TestANameThatIsNotText(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "\xff\xfe"), []byte("x"), 0o600); err != nil {
+		t.Skip(err) // a file system of text only
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for _, name := range []string{".", "\xff\xfe"} {
+		_, err = List(root, name, "x", nil, nil)
+		if !errors.Is(err, ErrName) || !strings.Contains(err.Error(), "\xff\xfe") {
+			t.Errorf("%q: %v", name, err)
+		}
 	}
 }

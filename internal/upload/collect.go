@@ -125,7 +125,7 @@ func List(root *os.Root, maxBytes int64, maxFiles int) (Listing, error) {
 			return err
 		}
 		if !fs.ValidPath(p) {
-			return &fs.PathError{Op: "open", Path: p, Err: errors.New("the name is not valid UTF-8")}
+			return &fs.PathError{Op: "open", Path: p, Err: tarball.ErrName}
 		}
 		parts := strings.Split(p, "/")
 		if p == "." {
