@@ -120,7 +120,7 @@ func TestClientCertificate(t *testing.T) {
 		fmt.Fprint(w, object("a", "1", "1", 7))
 	})
 	user := fmt.Sprintf("me={client-certificate-data: %s, client-key-data: %s}", b64(mine), b64(myKey))
-	c := located(t, kubeconfig(t, "dev", []string{"dev=" + srv.URL + "|certificate-authority-data: " + b64(ca.pem)}, []string{"dev=dev/me/"}, []string{user}))
+	c := located(t, configFile(t, "dev", []string{"dev=" + srv.URL + "|certificate-authority-data: " + b64(ca.pem)}, []string{"dev=dev/me/"}, []string{user}))
 	if i, err := getItem(c); err != nil || i.Value != 7 {
 		t.Errorf("got %+v, %v", i, err)
 	}
@@ -131,7 +131,7 @@ func TestClientCertificate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, _ := os.ReadFile(kubeconfig(t, "dev", []string{"dev=" + srv.URL + "|certificate-authority: ca.crt"}, []string{"dev=dev/me/"}, []string{"me={client-certificate: me.crt, client-key: me.key}"}))
+	text, _ := os.ReadFile(configFile(t, "dev", []string{"dev=" + srv.URL + "|certificate-authority: ca.crt"}, []string{"dev=dev/me/"}, []string{"me={client-certificate: me.crt, client-key: me.key}"}))
 	path := filepath.Join(dir, "config")
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestTLSTroubles(t *testing.T) {
 			if user == "" {
 				user = "me={}"
 			}
-			target, err := Locate(Location{Kubeconfig: kubeconfig(t, "dev", []string{"dev=" + url + tt.trust}, []string{"dev=dev/me/"}, []string{user})}, env())
+			target, err := Locate(Location{Kubeconfig: configFile(t, "dev", []string{"dev=" + url + tt.trust}, []string{"dev=dev/me/"}, []string{user})}, env())
 			var c *Client
 			if err == nil {
 				c, err = New(target.Config, Options{})
@@ -216,12 +216,12 @@ func TestProxy(t *testing.T) {
 		}
 		fmt.Fprint(w, object("a", "1", "1", 7))
 	})
-	c := located(t, kubeconfig(t, "dev", []string{"dev=http://cluster.invalid|proxy-url: " + proxy.URL}, []string{"dev=dev/me/"}, []string{"me={}"}))
+	c := located(t, configFile(t, "dev", []string{"dev=http://cluster.invalid|proxy-url: " + proxy.URL}, []string{"dev=dev/me/"}, []string{"me={}"}))
 	if i, err := getItem(c); err != nil || i.Value != 7 || used.Load() != 1 {
 		t.Errorf("got %+v, %v, proxy used %d times", i, err, used.Load())
 	}
 	proxy.Close()
-	_, err := getItem(located(t, kubeconfig(t, "dev", []string{"dev=https://cluster.invalid|proxy-url: " + proxy.URL}, []string{"dev=dev/me/"}, []string{"me={}"})))
+	_, err := getItem(located(t, configFile(t, "dev", []string{"dev=https://cluster.invalid|proxy-url: " + proxy.URL}, []string{"dev=dev/me/"}, []string{"me={}"})))
 	mustSay(t, err, errs.Failure, "the connection through the proxy failed", "proxy-url")
 }
 
@@ -253,7 +253,7 @@ func TestCredentialPlugin(t *testing.T) {
 	})
 	count := filepath.Join(t.TempDir(), "count")
 	script := fmt.Sprintf("echo run >> %q\n"+credential, count, "from-plugin")
-	c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
+	c := located(t, configFile(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
 	for range 3 {
 		if i, err := getItem(c); err != nil || i.Value != 7 {
 			t.Errorf("got %+v, %v", i, err)
@@ -279,7 +279,7 @@ func TestCredentialPluginTroubles(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(tt.command)}))
+			c := located(t, configFile(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(tt.command)}))
 			_, err := getItem(c)
 			mustSay(t, err, errs.Denied, tt.says...)
 			if strings.Contains(errs.Text(err, false), "secret-output") {
@@ -295,7 +295,7 @@ const fewBytes = 4 << 20
 func TestCredentialPluginPrintsTooMuch(t *testing.T) {
 	cluster := secureServer(t, func(http.ResponseWriter, *http.Request) { t.Error("a request without credentials was sent") })
 	script := fmt.Sprintf("head -c %d /dev/zero", 4*fewBytes)
-	c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
+	c := located(t, configFile(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
 	c.rt.(*abandoning).most = fewBytes
 	for range 2 { // nothing waits for the plugin again
 		_, err := getItem(c)
@@ -319,7 +319,7 @@ func TestCredentialPluginPrintsTooMuchLater(t *testing.T) {
 				}
 				fmt.Fprint(w, object("a", "1", "1", 7))
 			})
-			c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
+			c := located(t, configFile(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
 			c.rt.(*abandoning).mostRenewed = fewBytes
 			if _, err := getItem(c); err != nil {
 				t.Fatal(err)
@@ -351,7 +351,7 @@ func TestCredentialsRunOut(t *testing.T) {
 		}
 		fmt.Fprint(w, object("a", "1", "1", 7))
 	})
-	c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
+	c := located(t, configFile(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(plugin(t, script))}))
 	if _, err := getItem(c); err != nil {
 		t.Fatal(err)
 	}

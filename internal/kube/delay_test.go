@@ -109,7 +109,7 @@ func TestHungCredentialPlugin(t *testing.T) {
 		_, _ = fmt.Fprintln(fifo, "end")
 		_ = fifo.Close()
 	})
-	c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(command)}))
+	c := located(t, configFile(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{execUser(command)}))
 	c.o.Timeout = 20 * time.Millisecond
 	_, err = getItem(c)
 	mustSay(t, err, errs.Failure, "no complete answer within 20ms")

@@ -144,7 +144,7 @@ func TestFollowNeedsUIDs(t *testing.T) {
 
 // The password of a proxy is not shown.
 func TestMalformedProxy(t *testing.T) {
-	_, err := Locate(Location{Kubeconfig: kubeconfig(t, "dev", []string{"dev=https://a.invalid|proxy-url: \"http://me:hidden-word@[proxy:1\""}, []string{"dev=dev/me/"}, []string{"me={}"})}, env())
+	_, err := Locate(Location{Kubeconfig: configFile(t, "dev", []string{"dev=https://a.invalid|proxy-url: \"http://me:hidden-word@[proxy:1\""}, []string{"dev=dev/me/"}, []string{"me={}"})}, env())
 	mustSay(t, err, errs.Failure, "invalid proxy-url")
 	for e := err; e != nil; {
 		if strings.Contains(errs.Text(e, true), "hidden-word") {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/pattern"
+	"github.com/hyperpod-cli/hyperpod/internal/kube/kubeconfig"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -205,10 +205,8 @@ func explainLoad(rules *clientcmd.ClientConfigLoadingRules, err error) error {
 			return explainFile(path, fileErr)
 		}
 	}
-	return errs.New("cannot read the kubeconfig", oneLine(lastWords(err.Error()))).WithCause(err)
+	return errs.New("cannot read the kubeconfig", kubeconfig.Fault(err))
 }
-
-var yamlLine = pattern.Lazy(`yaml: (line \d+)`)
 
 func explainFile(path string, err error) error {
 	what := "cannot read the kubeconfig " + path
@@ -223,11 +221,7 @@ func explainFile(path string, err error) error {
 	case errors.As(err, new(*bounded.TooLarge)):
 		return errs.New(what, "it is "+err.Error()).WithCause(err)
 	}
-	why := "not a valid kubeconfig: it must be a YAML map with apiVersion, clusters, contexts and users"
-	if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
-		why = "not a valid kubeconfig: invalid YAML at " + m[1]
-	}
-	return errs.New(what, why).WithCause(err)
+	return errs.New(what, "not a valid kubeconfig: "+kubeconfig.Fault(err)) // without the cause, which may repeat a token
 }
 
 func cannotUse(context string) string {

@@ -24,9 +24,9 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
-// kubeconfig writes a file with the given clusters (name=server), contexts
+// configFile writes a file with the given clusters (name=server), contexts
 // (name=cluster/user/namespace) and users (YAML below the user's name).
-func kubeconfig(t testing.TB, current string, clusters, contexts, users []string) string {
+func configFile(t testing.TB, current string, clusters, contexts, users []string) string {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "apiVersion: v1\nkind: Config\ncurrent-context: %q\nclusters:\n", current)
@@ -66,11 +66,44 @@ func TestLocateNothing(t *testing.T) {
 	mustSay(t, err, errs.Failure, "no cluster found")
 }
 
+// TestFaultsOfAKubeconfig: what is wrong is named, and nothing of the file is repeated, not even by --debug.
+func TestFaultsOfAKubeconfig(t *testing.T) {
+	const head, lists = "apiVersion: v1\nkind: Config\n", "current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: 'https://c'}}]\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"a user twice":     {head + lists + "users: [{name: u, user: {token: hush}}, {name: u, user: {password: hush}}]", `it has the user "u" a second time`},
+		"a context twice":  {head + "contexts: [{name: 'a \"b', context: {user: hush}}, {name: 'a \"b', context: {}}]", `it has the context "a \"b" a second time`},
+		"a cluster twice":  {head + "clusters: [{name: c, cluster: {server: hush}}, {name: c, cluster: {}}]", `it has the cluster "c" a second time`},
+		"a list as token":  {head + lists + "users: [{name: u, user: {token: [hush]}}]", "field users.user.token has the wrong type"},
+		"a false tag":      {head + lists + "users: [{name: u, user: {token: !!int hush}}]", "invalid YAML"},
+		"an escape":        {head + lists + "users: [{name: u, user: {token: \"hush\\q\"}}]", "invalid YAML at line 6"},
+		"another version":  {"apiVersion: v2\nkind: Config\n", "it must have apiVersion v1 and kind Config"},
+		"another kind":     {"apiVersion: v1\nkind: Secret\n", "it must have apiVersion v1 and kind Config"},
+		"a text":           {"hush", "it must be a YAML map with apiVersion, clusters, contexts and users"},
+		"a list":           {"[hush]", "it must be a YAML map with apiVersion, clusters, contexts and users"},
+		"users as a map":   {head + "users: {hush: {token: hush}}", "field users has the wrong type"},
+		"a user as a text": {head + "users: [hush]", "has the wrong type"},
+	} {
+		path, other := filepath.Join(t.TempDir(), "config"), filepath.Join(t.TempDir(), "other")
+		for file, text := range map[string]string{path: c.text, other: head} {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, files := range []string{path, other + string(filepath.ListSeparator) + path} {
+			_, err := Locate(Location{}, env("KUBECONFIG", files))
+			text := errs.Text(err, true)
+			if !strings.Contains(text, "cannot read the kubeconfig "+path+": not a valid kubeconfig: ") || !strings.Contains(text, c.want) || strings.Contains(text, "hush") {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+	}
+}
+
 func TestLocate(t *testing.T) {
-	one := kubeconfig(t, "dev", []string{"dev=https://dev.example:6443", "bare="}, []string{"dev=dev/me/team-a", "prod=prod/me/", "bare=bare/me/", "nouser=dev/nobody/"}, []string{"me={token: secret-token}"})
-	two := kubeconfig(t, "prod", []string{"prod=https://user:hidden@prod.example", "dev=https://other.example"}, nil, nil)
+	one := configFile(t, "dev", []string{"dev=https://dev.example:6443", "bare="}, []string{"dev=dev/me/team-a", "prod=prod/me/", "bare=bare/me/", "nouser=dev/nobody/"}, []string{"me={token: secret-token}"})
+	two := configFile(t, "prod", []string{"prod=https://user:hidden@prod.example", "dev=https://other.example"}, nil, nil)
 	both := one + string(filepath.ListSeparator) + filepath.Join(t.TempDir(), "missing") + string(filepath.ListSeparator) + two
-	none := kubeconfig(t, "", []string{"a=https://a"}, []string{"a=a/me/"}, []string{"me={}"})
+	none := configFile(t, "", []string{"a=https://a"}, []string{"a=a/me/"}, []string{"me={}"})
 	home := t.TempDir()
 	if err := os.Mkdir(filepath.Join(home, ".kube"), 0o700); err != nil {
 		t.Fatal(err)
@@ -83,7 +116,7 @@ func TestLocate(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("a: [b"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	empty := kubeconfig(t, "dev", nil, nil, nil)
+	empty := configFile(t, "dev", nil, nil, nil)
 	if err := os.WriteFile(empty, []byte("current-context: dev\ncontexts:\n- null\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +180,7 @@ func TestLocateInCluster(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	// A kubeconfig goes first, and a named context is never guessed.
-	one := kubeconfig(t, "dev", []string{"dev=https://dev"}, []string{"dev=dev/me/"}, []string{"me={}"})
+	one := configFile(t, "dev", []string{"dev=https://dev"}, []string{"dev=dev/me/"}, []string{"me={}"})
 	got, err = locate(Location{}, env("KUBECONFIG", one, "KUBERNETES_SERVICE_HOST", "10.0.0.1"), dir)
 	if err != nil || got.InCluster {
 		t.Errorf("got %+v, %v", got, err)
@@ -158,7 +191,7 @@ func TestLocateInCluster(t *testing.T) {
 }
 
 func TestContexts(t *testing.T) {
-	one := kubeconfig(t, "dev", nil, []string{"b=x/y/", "a=x/y/"}, nil)
+	one := configFile(t, "dev", nil, []string{"b=x/y/", "a=x/y/"}, nil)
 	got, err := Contexts("", env("KUBECONFIG", one))
 	if err != nil || fmt.Sprint(got) != "[a b]" {
 		t.Errorf("got %v, %v", got, err)
@@ -191,7 +224,7 @@ func TestLargeFilesOfAKubeconfig(t *testing.T) {
 		} else {
 			user = "me={" + named + "}"
 		}
-		_, err := Locate(Location{Kubeconfig: kubeconfig(t, "dev", []string{cluster}, []string{"dev=dev/me/"}, []string{user})}, env())
+		_, err := Locate(Location{Kubeconfig: configFile(t, "dev", []string{cluster}, []string{"dev=dev/me/"}, []string{user})}, env())
 		if err == nil || !strings.Contains(errs.Text(err, false), large+" is larger than 1 MiB") {
 			t.Errorf("%s: %v", field, err)
 		}
@@ -208,7 +241,7 @@ func TestToken(t *testing.T) {
 		}
 		fmt.Fprint(w, object("a", "1", "1", 7))
 	})
-	c := located(t, kubeconfig(t, "dev", []string{strings.Replace("dev="+cluster, "|", "/k8s/clusters/c-1|", 1)}, []string{"dev=dev/me/"}, []string{"me={token: secret-token, as: jane}"}))
+	c := located(t, configFile(t, "dev", []string{strings.Replace("dev="+cluster, "|", "/k8s/clusters/c-1|", 1)}, []string{"dev=dev/me/"}, []string{"me={token: secret-token, as: jane}"}))
 	if i, err := getItem(c); err != nil || i.Value != 7 {
 		t.Errorf("got %+v, %v", i, err)
 	}

@@ -25,7 +25,7 @@ func TestTokenFromAPipe(t *testing.T) {
 	}
 	written := make(chan error, 1)
 	go func() { written <- os.WriteFile(pipe, []byte("from-a-pipe\n"), 0o600) }()
-	c := located(t, kubeconfig(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{fmt.Sprintf("me={tokenFile: %q}", pipe)}))
+	c := located(t, configFile(t, "dev", []string{"dev=" + cluster}, []string{"dev=dev/me/"}, []string{fmt.Sprintf("me={tokenFile: %q}", pipe)}))
 	for range 2 {
 		if i, err := getItem(c); err != nil || i.Value != 7 {
 			t.Errorf("got %+v, %v", i, err)

@@ -133,7 +133,7 @@ func parse(text []byte) (*yaml.Node, error) {
 		return nil, invalid(fmt.Sprintf("line %d has the key %q a second time", key.Line, key.Value), nil)
 	}
 	if _, err := clientcmd.Load(text); err != nil {
-		return nil, invalid("a field has the wrong type", err)
+		return nil, invalid(Fault(err), nil)
 	}
 	return doc, nil
 }
