@@ -126,7 +126,7 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 		{"list-jobs -A=", errs.Usage, "the flag has no value after ="},
 		{"list-jobs -n A", errs.Usage, "-A   # all namespaces"},
 		{"list-jobs -n Team", errs.Usage, "--namespace team"},
-		{"get-job x -n a_b", errs.Usage, `--namespace "a_b" cannot be a namespace`},
+		{"get-job x -n a_b", errs.Usage, `--namespace "a_b" is not a valid namespace`},
 		{"start-job --name x --idempotency-key=", errs.Usage, "--idempotency-key is empty"},
 		{"start-job --name x --config-file=", errs.Usage, "--config-file is empty"},
 		{"start-job --name x --from=", errs.Usage, "--from is empty"},

@@ -17,5 +17,5 @@ func NotNamespace(name string) string {
 	if r := []rune(name); len(r) > 70 {
 		name = string(r[:69]) + "…"
 	}
-	return strconv.Quote(name) + " cannot be a namespace: lower-case letters, digits and -, a letter or digit at both ends, at most 63"
+	return strconv.Quote(name) + " is not a valid namespace: use at most 63 lower-case letters, digits and -, with a letter or digit at both ends"
 }

@@ -222,7 +222,7 @@ func TestEveryFaultAtOnce(t *testing.T) {
 9:25: pods of worker: "a b" is not a valid value of the label app: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends
 12:22: nodeSelector of worker: "a/b" is not a valid value of the label pool: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends
 13:21: "A" is not a valid name of a container of worker: use at most 63 lower-case letters, digits and -, with a letter or digit at both ends
-17:28: Thing Any Name: "A" cannot be a namespace: lower-case letters, digits and -, a letter or digit at both ends, at most 63
+17:28: Thing Any Name: "A" is not a valid namespace: use at most 63 lower-case letters, digits and -, with a letter or digit at both ends
 17:58: Thing Any Name: "?" is not a valid value of the label y: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends
 `},
 		"names of RBAC objects": {"apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: \"team:Reader\"}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: a/b}\n", `

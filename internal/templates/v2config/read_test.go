@@ -146,7 +146,7 @@ func TestRefusals(t *testing.T) {
 		"an open quote":          {small("  script_args: [\"--a 'b\"]\n", "", "", ""), "a quote that is not closed"},
 		"a name":                 {strings.Replace(small("", "", "", ""), "name: j", "name: My Job!", 1), "line 4:11: training_cfg.run.name: \"My Job!\" is not a valid job name: use lower-case letters"},
 		"an image":               {strings.Replace(small("", "", "", ""), "container: i", "container: a b", 1), "line 11:12: container: \"a b\" is not a valid image"},
-		"a namespace":            {strings.Replace(small("", "", "", ""), "namespace: n", "namespace: A_B", 1), "line 10:16: cluster.cluster_config.namespace: \"A_B\" cannot be a namespace"},
+		"a namespace":            {strings.Replace(small("", "", "", ""), "namespace: n", "namespace: A_B", 1), "line 10:16: cluster.cluster_config.namespace: \"A_B\" is not a valid namespace"},
 		"a service account":      {small("", "", "    service_account_name: S A\n", ""), "line 11:27: cluster.cluster_config.service_account_name: \"S A\" is not a valid service account name"},
 		"a label":                {small("", "", "    custom_labels:\n      a: b c\n", ""), "line 12:7: cluster.cluster_config.custom_labels: \"b c\" is not a valid value of the label a"},
 		"an annotation":          {small("", "", "    annotations: {b d: x}\n", ""), "line 11:19: cluster.cluster_config.annotations: \"b d\" is not a valid annotation name"},
