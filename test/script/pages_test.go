@@ -12,7 +12,8 @@ import (
 )
 
 var (
-	inline = regexp.MustCompile("`hyperpod ([^`]+)`")
+	inline      = regexp.MustCompile("`hyperpod ([^`]+)`")
+	topicIndent = regexp.MustCompile(`(?m)^  (hyperpod .*?)(   .*)?$`)
 	// form is a line of the reference that shows which arguments a command takes.
 	form = regexp.MustCompile(`\[(flags|command|ARGS\.\.\.)\]$`)
 	// beyond is where a line of a shell leaves a command.
@@ -20,7 +21,7 @@ var (
 )
 
 // TestCommandsOfPages: every command on every page parses and has valid flags. Words in capitals stand for values. A text can
-// mention a command without the arguments that it needs.
+// mention a command without the arguments that it needs. The help topics are pages, too.
 func TestCommandsOfPages(t *testing.T) {
 	t.Parallel()
 	root, commands := filepath.Join("..", ".."), 0
@@ -36,11 +37,23 @@ func TestCommandsOfPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	texts := map[string]string{}
 	for _, path := range append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md")) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
+		texts[path] = string(text)
+	}
+	home := t.TempDir()
+	for _, topic := range []string{"agents", "environment", "exit-codes", "offline", "output", "templates"} {
+		text, err := run(t, home, "help", topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts["help "+topic] = topicIndent.ReplaceAllString(text, "    $1")
+	}
+	for path, text := range texts {
 		check := func(line, incomplete string) {
 			commands++
 			words, err := shellwords.Split(beyond.ReplaceAllString(line, ""))
@@ -52,12 +65,12 @@ func TestCommandsOfPages(t *testing.T) {
 				t.Errorf("%s: hyperpod %s\n  fails: %s", path, line, fault)
 			}
 		}
-		for _, line := range commandLines(string(text)) {
+		for _, line := range commandLines(text) {
 			if !form.MatchString(line) {
 				check(line, "")
 			}
 		}
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(text) {
 			cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
 			if filepath.Base(path) == "coming-from.md" && len(cells) == 2 {
 				line = cells[1] // the first column has commands of other programs
