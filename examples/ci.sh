@@ -20,5 +20,5 @@ esac
 
 hyperpod start-job -f "$manifest" --name "$name" --idempotency-key "$key"
 
-# Follow the job to its end. The step ends with the job: 0, or 3 if the job failed. A pipeline that is canceled cancels it.
+# Follow the job to its end. The step ends with the job: 0, or 3 if the job failed. An interrupted pipeline cancels it.
 hyperpod get-log "$name" -f --exit-code --on-interrupt cancel >"$name.log"
