@@ -14,7 +14,7 @@ func exitCodesTopic() *cobra.Command {
 		Long: `    0  success
     1  the command failed
     2  the command line, or a file that it names, is invalid
-    3  the answer is no: the job failed, or can never run
+    3  the answer is no: a job failed or can never run, a plan has changes, ...
     4  not signed in, or permission denied
     5  not found
     8  still pending

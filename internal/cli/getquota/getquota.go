@@ -76,8 +76,7 @@ and ? for figures that depend on other teams. With more than 40 teams, those
 with most PENDING and RESERVED have rows and one row has the rest; -o wide has
 all.
 
-docs/quota.md defines every figure, and the convention for who lends to
-whom.`,
+docs/quota.md defines every figure, and who counts as a lender.`,
 		Example: `  hyperpod get-quota
   hyperpod get-quota ml-engineers -o wide
   hyperpod get-quota --tree --all-resources
