@@ -111,7 +111,7 @@ func (r *run) readFile(ctx context.Context) (definition, error) {
 	case sbatch.Is(data):
 		return r.readSbatch(data)
 	}
-	return described(render.Read(baseName(file), file, data, r.allow))
+	return described(render.Read(baseName(file), file, data, r.allow, r.options.gave))
 }
 
 // readConfig reads a configuration file of the official CLI v2. The template is that of the job's kind.

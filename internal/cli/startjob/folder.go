@@ -29,7 +29,7 @@ func (r *run) readFolder(ctx context.Context, dir string) (*parse.Template, erro
 		if err != nil {
 			return nil, err
 		}
-		if _, err := render.Read(baseName(name), name, data, r.allow); err != nil {
+		if _, err := render.Read(baseName(name), name, data, r.allow, r.options.gave); err != nil {
 			faults = errs.Also(faults, err)
 			continue
 		}

@@ -2,6 +2,7 @@ package startjob
 
 import (
 	"github.com/spf13/pflag"
+	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -27,6 +28,8 @@ type Options struct {
 
 	// CommandLine is the command line that the job remembers. It holds no value that may be a secret.
 	CommandLine string
+	// Given are the names of the flags that were given.
+	Given []string
 	// BeyondSlurm are the given flags that Slurm has nothing for.
 	BeyondSlurm []string
 	// BeyondScript are those that cannot override lines of a script of Slurm.
@@ -89,6 +92,11 @@ func (o *Options) validateName() error {
 
 func nameRequired() error {
 	return errs.Usagef("--name is required").Suggest(errs.Run("start-job", "--name", "NAME"), errs.Run("start-job", "-f", "MANIFEST"))
+}
+
+// gave reports whether something typed sets what a flag sets.
+func (o *Options) gave(flag string) bool {
+	return slices.Contains(o.Given, flag) || slices.Contains(o.Given, "set") || flag == "name" && o.jobName() != ""
 }
 
 // jobName returns the name of the job: --name, else the name of the job in --from if the new job can have it too.

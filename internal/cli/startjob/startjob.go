@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -60,6 +61,7 @@ running and starts the next job when one ends, because Kueue has no such limit.`
       --image IMAGE --instance-type ml.p5.48xlarge`,
 	}
 	take := func(cmd *cobra.Command, args []string) error {
+		cmd.Flags().Visit(func(f *pflag.Flag) { o.Given = append(o.Given, f.Name) })
 		o.CommandLine, o.BeyondSlurm, o.BeyondScript = commandLine(cmd, args), beyondSlurm(cmd), beyondScript(cmd)
 		if len(args) == 0 && o.Name == "" {
 			return nil // the definition may have a name

@@ -3,7 +3,9 @@ package render
 import (
 	"errors"
 	"slices"
+	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
@@ -46,8 +48,8 @@ func CheckAllowing(name, source string, data []byte, allow schema.Allow) (t *par
 }
 
 // Read reads a template, as parse.Text does. Where the text has faults, the error also lists those that every job of it
-// has; not those that a setting can mend, such as a missing image.
-func Read(name, source string, data []byte, allow schema.Allow) (*parse.Template, error) {
+// has; not those that a setting can mend which was given, such as a missing image: given reports a flag that was.
+func Read(name, source string, data []byte, allow schema.Allow, given func(flag string) bool) (*parse.Template, error) {
 	t, complete, err := parse.Read(name, source, data, parse.Screenful, allow)
 	if err == nil {
 		return t, nil
@@ -56,10 +58,22 @@ func Read(name, source string, data []byte, allow schema.Allow) (*parse.Template
 		return nil, err
 	}
 	var more []error
-	for _, one := range trial(t, complete, func(f *validate.Fault) bool { return len(f.Try()) == 0 }) {
+	var tries []errs.Suggestion
+	stays := func(f *validate.Fault) bool {
+		if slices.ContainsFunc(f.Try(), func(s errs.Suggestion) bool { return given(strings.TrimPrefix(s.Args[0], "--")) }) {
+			return false
+		}
+		tries = append(tries, f.Try()...)
+		return true
+	}
+	for _, one := range trial(t, complete, stays) {
 		if l := new(manifest.LineError); errors.As(one, &l) {
 			more = append(more, l)
 		}
 	}
-	return nil, parse.WithFaults(err, more)
+	err = parse.WithFaults(err, more)
+	if e := new(errs.Error); errors.As(err, &e) {
+		e.Suggest(tries...)
+	}
+	return nil, err
 }
