@@ -211,10 +211,12 @@ const (
 	TemplateLabel = OwnPrefix + "template"
 	// SweepLabel, on a job, is the name of the sweep that it belongs to; SweepParameterPrefix
 	// with the name of a parameter is the label of its value; SweepAnnotation has all
-	// parameters, NAME=VALUE,NAME=VALUE.
-	SweepLabel           = OwnPrefix + "sweep"
-	SweepParameterPrefix = OwnPrefix + "sweep."
-	SweepAnnotation      = OwnPrefix + "sweep-parameters"
+	// parameters, NAME=VALUE,NAME=VALUE; SweepPositionAnnotation is the position of the job
+	// among those of the command that started it, from 0.
+	SweepLabel              = OwnPrefix + "sweep"
+	SweepParameterPrefix    = OwnPrefix + "sweep."
+	SweepAnnotation         = OwnPrefix + "sweep-parameters"
+	SweepPositionAnnotation = OwnPrefix + "sweep-position"
 	// AssumedAnnotation marks a namespace in a file without namespaces: only its name is known.
 	AssumedAnnotation = OwnPrefix + "assumed"
 	// DurationAnnotation says how long a job runs in a sandbox (a Go duration).

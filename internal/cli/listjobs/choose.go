@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/sweep"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -49,6 +52,26 @@ func (o *Options) wanted(r row, now time.Time) bool {
 	return r.status.State.Named(o.StateNames) &&
 		(!o.Mine || r.owner() == o.Factory.User()) &&
 		(o.Since == nil || !r.job.CreationTimestamp.Before(o.Since.At(now)))
+}
+
+// sorted sorts rows in place, or returns those of a sweep in the order of its parameters where --sort-by is not given.
+func (o *Options) sorted(rows []row, now time.Time) []row {
+	sortRows(rows, o.SortBy, now)
+	if o.Sweep == "" || o.SortBy != "" {
+		return rows
+	}
+	list := make([]sweep.Member, len(rows))
+	for i, r := range rows {
+		_, list[i].Point = sweep.Of(r.job.Labels, r.job.Annotations)
+		list[i].Created = r.job.CreationTimestamp
+		list[i].Position, _ = strconv.Atoi(r.job.Annotations[kinds.SweepPositionAnnotation])
+	}
+	out := make([]row, len(rows))
+	for to, from := range sweep.Order(list) {
+		out[to] = rows[from]
+	}
+	slices.SortStableFunc(out, func(a, b row) int { return strings.Compare(a.job.Namespace, b.job.Namespace) })
+	return out
 }
 
 // sortRows sorts by namespace and name, or as by says.

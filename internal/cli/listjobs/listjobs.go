@@ -236,8 +236,7 @@ func (o *Options) rows(st *state.State, use map[deviceuse.Key]deviceuse.Use, now
 			out = append(out, r)
 		}
 	}
-	sortRows(out, o.SortBy, now)
-	return out
+	return o.sorted(out, now)
 }
 
 // document returns what JSON, YAML and jsonpath show.

@@ -29,8 +29,7 @@ func (o *Options) slurmRows(ctx context.Context, c *client.Client, now time.Time
 			out = append(out, r)
 		}
 	}
-	sortRows(out, o.SortBy, now)
-	return out, nil
+	return o.sorted(out, now), nil
 }
 
 // runSlurm is Run on a Slurm cluster.

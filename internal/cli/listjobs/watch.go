@@ -56,8 +56,7 @@ func (o *Options) liveTable(c *factory.Cluster, s scope, format output.Format) f
 	rows := map[string]row{}
 	synced := false
 	draw := func() error {
-		all := slices.Collect(maps.Values(rows))
-		sortRows(all, o.SortBy, c.Now())
+		all := o.sorted(slices.Collect(maps.Values(rows)), c.Now())
 		return live.Update(o.table(all, c.Now(), s.text()))
 	}
 	return func(ch follow.Change) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -85,7 +86,7 @@ func (s *series) at(v values.Values, i int) values.Values {
 	v.Name = s.names[i]
 	v.Environment = merged(v.Environment, p.Map())
 	v.Labels = merged(v.Labels, p.Labels(s.name))
-	v.Annotations = merged(v.Annotations, map[string]string{kinds.SweepAnnotation: p.String()})
+	v.Annotations = merged(v.Annotations, map[string]string{kinds.SweepAnnotation: p.String(), kinds.SweepPositionAnnotation: strconv.Itoa(i)})
 	v.Set, v.Swept = slices.Clip(v.Set), nil
 	for _, one := range p {
 		v.Swept = append(v.Swept, one.Name)
