@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -152,13 +151,7 @@ func table(d doctor.Document, wide bool) output.Table {
 			t.Rows = append(t.Rows, []output.Cell{{}, {}, {Text: "try: " + x.Try}})
 		}
 	}
-	if wide {
-		for _, c := range d.CommandPermissions {
-			if !c.Allowed {
-				t.Notes = append(t.Notes, c.Command+" lacks "+strings.Join(c.MissingPermissions, ", "))
-			}
-		}
-	}
+	t.Notes = append(t.Notes, doctortext.Lacking(d, wide)...)
 	t.Notes = append(t.Notes, cmp.Or(doctortext.Summary(d), "nothing to examine"))
 	return t
 }

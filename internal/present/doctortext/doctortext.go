@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -26,6 +27,9 @@ func Fill(list []doctor.Diagnosis, line func(errs.Suggestion) string) {
 			d.Advice = advice
 		}
 		fromError(d)
+		if d.Reason == doctor.NotActive {
+			d.Suggest = suggest.GetQuota().WithNote("shows the reason")
+		}
 		if d.Try == "" && len(d.Suggest.Args) > 0 {
 			d.Try = line(d.Suggest)
 		}
@@ -159,7 +163,7 @@ func permissions(d doctor.Diagnosis, names string) (text, advice string) {
 		return "not examined: no namespace is known", ""
 	case doctor.Incomplete:
 		return fmt.Sprintf("%s of %d lack a required permission: %s", words.Count(d.Count, "command", "commands"), d.Of, names),
-			"ask an administrator for the permissions; -o wide lists them, governance rbac prints Roles that grant them"
+			"an administrator can grant them with governance rbac TEAM"
 	}
 	return fmt.Sprintf("every required permission of %s is granted", words.Count(d.Of, "command", "commands")), ""
 }
@@ -224,8 +228,7 @@ func queues(d doctor.Diagnosis, names string) (text, advice string) {
 	case doctor.None:
 		return "there are no queues", "an administrator creates them, for example with governance apply"
 	case doctor.NotActive:
-		return fmt.Sprintf("%d of %s %s not active: %s", d.Count, words.Count(d.Of, "queue", "queues"), words.Verb(d.Count, "is", "are"), names),
-			"get-quota shows the reason"
+		return fmt.Sprintf("%d of %s %s not active: %s", d.Count, words.Count(d.Of, "queue", "queues"), words.Verb(d.Count, "is", "are"), names), ""
 	case doctor.NotServed:
 		return "not examined: the cluster has no Kueue", ""
 	}
@@ -303,7 +306,7 @@ func nodes(d doctor.Diagnosis, names string) (text, advice string) {
 	case doctor.None:
 		return "there are no nodes", ""
 	case doctor.Unhealthy:
-		return fmt.Sprintf("%d of %s %s no jobs: %s", len(d.Names), words.Count(d.Of, "node", "nodes"), words.Verb(len(d.Names), "takes", "take"), names), "list-cluster-nodes shows the faults of HyperPod's nodes"
+		return fmt.Sprintf("%d of %s %s no jobs: %s", len(d.Names), words.Count(d.Of, "node", "nodes"), words.Verb(len(d.Names), "takes", "take"), names), unhealthy(d)
 	case doctor.Missing:
 		return "nodes with accelerators lack HyperPod's health label: " + names, "jobs that select healthy nodes do not run there"
 	}
@@ -311,6 +314,27 @@ func nodes(d doctor.Diagnosis, names string) (text, advice string) {
 		return words.Count(d.Of, "node", "nodes") + " ready; none has HyperPod's labels", ""
 	}
 	return fmt.Sprintf("%s ready, %d with HyperPod's health label", words.Count(d.Of, "node", "nodes"), d.Count), ""
+}
+
+// unhealthy says where the faults of nodes are: HyperPod reports those of its own.
+func unhealthy(d doctor.Diagnosis) string {
+	if d.Count == 0 {
+		return "kubectl describe node NAME shows the reason"
+	}
+	return "list-cluster-nodes CLUSTER --faulty shows the faults of HyperPod's nodes"
+}
+
+// Lacking returns the permissions that commands lack, a line for each command. A table that is not wide says how to see them.
+func Lacking(d doctor.Document, wide bool) (out []string) {
+	for _, c := range d.CommandPermissions {
+		if !c.Allowed {
+			out = append(out, c.Command+" lacks "+strings.Join(c.MissingPermissions, ", "))
+		}
+	}
+	if len(out) > 0 && !wide {
+		return []string{"missing permissions of commands: see -o wide"}
+	}
+	return out
 }
 
 // Summary returns the last line: the answer.
