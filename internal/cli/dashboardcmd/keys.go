@@ -113,12 +113,21 @@ func (m *model) act(key string) tea.Cmd {
 		m.prompt, m.typed = 'P', ""
 		return nil
 	}
-	args := append(slices.Clone(command), ref.Name, "-n", ref.Namespace)
+	args := jobArgs(ref, command...)
 	if change {
 		m.asked = args
 		return nil
 	}
 	return m.run(args...)
+}
+
+// jobArgs returns a command line about the job of a row. Its last words are the name, -n and the namespace.
+func jobArgs(ref dashboardview.Ref, command ...string) []string {
+	args := slices.Clone(command)
+	if ref.Kind != "" {
+		args = append(args, "--kind", ref.Kind)
+	}
+	return append(args, ref.Name, "-n", ref.Namespace)
 }
 
 // edit takes a key of a text that is typed.
@@ -159,7 +168,7 @@ func (m *model) typedText(kind rune, text string) tea.Cmd {
 	case kind == 'P' && text != "":
 		if refs := m.view().Refs; len(refs) > 0 {
 			ref := refs[m.cursor[m.tab]]
-			return m.run("patch-job", "priority", ref.Name, "-n", ref.Namespace, "--priority", text)
+			return m.run(append(jobArgs(ref, "patch-job", "priority"), "--priority", text)...)
 		}
 	case kind == ':' && slices.Contains([]string{"q", "quit", "exit"}, text):
 		return tea.Quit

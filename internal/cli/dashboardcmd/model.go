@@ -340,6 +340,9 @@ func (m *model) foot(rows int) string {
 		if m.asked[0] == "patch-job" {
 			verb = map[string]string{"suspend": "Suspend", "unsuspend": "Resume"}[m.asked[1]]
 		}
+		if at := slices.Index(m.asked, "--kind"); at > 0 {
+			verb += " " + output.Safe(m.asked[at+1])
+		}
 		return m.io.Paint(output.Warn, cut(fmt.Sprintf("%s %s/%s? [y/N]", verb, output.Safe(m.asked[len(m.asked)-1]), output.Safe(m.asked[len(m.asked)-3])), m.io.Width))
 	case m.prompt == 'P':
 		text = "priority class: " + output.Safe(m.typed) + "_"

@@ -121,6 +121,19 @@ func TestKeys(t *testing.T) {
 	s.has(t, "choose a job in Tasks (3)")
 }
 
+// TestOneNameTwice: the command about one of two jobs with one name has the kind, also where a filter hides the other.
+func TestOneNameTwice(t *testing.T) {
+	twin := task("alpha", "bob", jobs.Pending)
+	twin.Job.Kind, twin.Job.UID = kinds.RayJob, "twin"
+	s := newScreen(task("alpha", "ada", jobs.Running), twin)
+	s.press("3", "/run", "<enter>", "l", "P", "high", "<enter>", "c")
+	s.has(t, "Cancel PyTorchJob ns/alpha? [y/N]")
+	s.press("y", "<esc>", "/pend", "<enter>", "<enter>")
+	if want := []string{"get-log --kind PyTorchJob alpha -n ns", "patch-job priority --kind PyTorchJob alpha -n ns --priority high", "cancel-job --kind PyTorchJob alpha -n ns", "explain-job --kind RayJob alpha -n ns"}; !slices.Equal(s.ran, want) {
+		t.Errorf("%q", s.ran)
+	}
+}
+
 // TestSorting: keys and a command sort the rows; the cursor stays on its job.
 func TestSorting(t *testing.T) {
 	s := newScreen(task("beta", "ada", jobs.Running), task("alpha", "bob", jobs.Failed), task("gamma", "eve", jobs.Running))

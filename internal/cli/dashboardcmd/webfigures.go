@@ -218,6 +218,9 @@ func (w *web) details(rw http.ResponseWriter, r *http.Request) {
 	if refs[at].Namespace != "" {
 		args = append(args, "-n", refs[at].Namespace)
 	}
+	if refs[at].Kind != "" {
+		args = append(args, "--kind", refs[at].Kind)
+	}
 	if command == "get-log" {
 		args = append(args, "--tail", "200")
 	} else {

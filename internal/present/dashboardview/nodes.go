@@ -84,7 +84,7 @@ func PodsOf(node string, pods []state.Pod, now time.Time) View {
 			}
 		}
 		v.Table.Rows = append(v.Table.Rows, output.T(p.Name, p.Namespace, cmp.Or(p.Phase, "-"), number(devices), fmt.Sprint(p.Restarts), words.Since(now, p.CreationTimestamp)))
-		v.Refs = append(v.Refs, Ref{p.Namespace, p.Name})
+		v.Refs = append(v.Refs, Ref{Namespace: p.Namespace, Name: p.Name})
 	}
 	v.Summary = words.Count(len(list), "pod", "pods") + " on " + node
 	return v

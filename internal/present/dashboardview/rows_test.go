@@ -51,7 +51,7 @@ func TestPodsOf(t *testing.T) {
 		return state.Pod{Meta: state.Meta{Name: name, Namespace: "ns", CreationTimestamp: now.Add(-time.Hour)}, Phase: "Running", Requests: state.Amounts{"nvidia.com/gpu": 8, "cpu": 1}}
 	}
 	v := PodsOf("n", []state.Pod{pod("b"), pod("a")}, now)
-	if got := fmt.Sprint(v.Summary, v.Refs, v.Table.Rows[0][3].Text, v.Table.Rows[0][5].Text); got != "2 pods on n[{ns a} {ns b}]81h" {
+	if got := fmt.Sprint(v.Summary, v.Refs[0].Name, v.Refs[1].Name, v.Table.Rows[0][3].Text, v.Table.Rows[0][5].Text); got != "2 pods on nab81h" {
 		t.Error(got)
 	}
 }

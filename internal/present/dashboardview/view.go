@@ -141,7 +141,11 @@ const (
 func Names() []string { return []string{"Utilization", "Teams", "Tasks", "Nodes"} }
 
 // Ref is the job of a row; of other rows only Name is set.
-type Ref struct{ Namespace, Name string }
+type Ref struct {
+	Namespace, Name string
+	// Kind is that of a job whose name a job of another kind has, too; else "".
+	Kind string
+}
 
 // View is a table, with what its rows are.
 type View struct {
@@ -357,6 +361,10 @@ func tasks(s *Snapshot, user string) View {
 	slices.SortStableFunc(list, func(a, b Task) int {
 		return cmp.Or(rank(a)-rank(b), a.Status.Since.Compare(b.Status.Since), strings.Compare(a.Job.Namespace, b.Job.Namespace), strings.Compare(a.Job.Name, b.Job.Name))
 	})
+	named := map[Ref]int{}
+	for _, t := range list {
+		named[Ref{Namespace: t.Job.Namespace, Name: t.Job.Name}]++
+	}
 	numbers := map[jobs.State]int{}
 	waits := waits(s, list)
 	for _, t := range list {
@@ -380,7 +388,11 @@ func tasks(s *Snapshot, user string) View {
 			}
 		}
 		v.Table.Rows = append(v.Table.Rows, row)
-		v.Refs = append(v.Refs, Ref{t.Job.Namespace, t.Job.Name})
+		ref := Ref{Namespace: t.Job.Namespace, Name: t.Job.Name}
+		if named[ref] > 1 {
+			ref.Kind = t.Job.Kind.Kind
+		}
+		v.Refs = append(v.Refs, ref)
 	}
 	if s.Starts != nil {
 		v.Table.Columns = slices.Insert(v.Table.Columns, 7, output.Column{Title: "ETA", Right: true, Yield: 3, Ticks: true})
