@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -51,6 +52,7 @@ type forecastRun struct {
 	started  map[key]start // targets
 	begun    []key         // all that were admitted, in that order
 
+	jobOf          func(*kueue.Workload) (name, kind string) // see inputs.JobsOf
 	unboundedNames []string
 	unbounded      int // running workloads of the target's tree without a known end
 	steps          int // in which something ended
@@ -196,12 +198,21 @@ func (r *forecastRun) load(ctx context.Context) error {
 		r.evicting[k] = true
 		heap.Push(&r.due, ending{at: at, key: k})
 	}
+	r.jobOf = inputs.JobsOf(func() (pods []*corev1.Pod) {
+		for _, o := range r.w.Objects {
+			if p, ok := o.(*corev1.Pod); ok {
+				pods = append(pods, p)
+			}
+		}
+		return pods
+	})
 	for _, w := range r.objects {
 		if inputs.Reserves(w) && !r.evicting[keyOf(w)] {
 			r.begin(keyOf(w), elapsed(w, r.now))
 		}
 	}
 	slices.Sort(r.unboundedNames)
+	r.unboundedNames = slices.Compact(r.unboundedNames) // a Deployment has a workload for each pod
 	return nil
 }
 
@@ -216,7 +227,7 @@ func (r *forecastRun) begin(k key, elapsed time.Duration) {
 	if !s.known || r.slow && s.source == queue.PastAssumed {
 		if r.t != nil && r.t.roots[r.t.queueOf(w)] == r.t.roots[r.t.target] {
 			r.unbounded++
-			name, _ := inputs.JobOf(w)
+			name, _ := r.jobOf(w)
 			r.unboundedNames = append(r.unboundedNames, key{Namespace: w.Namespace, Name: name}.String())
 		}
 		return

@@ -124,9 +124,14 @@ func (in *Inputs) JobOf(w *kueue.Workload) (name, kind string) { return in.Jobs(
 
 // Jobs returns [Inputs.JobOf] for many workloads: it looks through the pods once.
 func (in *Inputs) Jobs() func(w *kueue.Workload) (name, kind string) {
+	return JobsOf(func() []*corev1.Pod { return in.Pods })
+}
+
+// JobsOf returns [Inputs.JobOf] for the pods that a function returns. It is called once, when a pod is looked up first.
+func JobsOf(all func() []*corev1.Pod) func(w *kueue.Workload) (name, kind string) {
 	pods := sync.OnceValue(func() map[client.ObjectKey]*corev1.Pod {
-		out := make(map[client.ObjectKey]*corev1.Pod, len(in.Pods))
-		for _, p := range in.Pods {
+		out := map[client.ObjectKey]*corev1.Pod{}
+		for _, p := range all() {
 			out[client.ObjectKeyFromObject(p)] = p
 		}
 		return out

@@ -111,7 +111,7 @@ func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 
 func (r *result) jobName(namespace, name string) string {
 	if w := r.index()[types.NamespacedName{Namespace: namespace, Name: name}]; w != nil {
-		return JobName(w)
+		return r.shown(w)
 	}
 	return name
 }

@@ -52,9 +52,9 @@ func (w World) later(ctx context.Context, a Ahead, held map[types.NamespacedName
 	if got.Unsettled {
 		return w, nil, &Error{Code: NeverConverges, Value: a.At.UTC().Format(time.RFC3339)}
 	}
-	names := map[types.NamespacedName]string{}
+	names, shown := map[types.NamespacedName]string{}, w.shownNames()
 	for _, o := range all[*kueue.Workload](w) {
-		names[types.NamespacedName{Namespace: o.Namespace, Name: o.Name}] = o.Namespace + "/" + JobName(o)
+		names[types.NamespacedName{Namespace: o.Namespace, Name: o.Name}] = o.Namespace + "/" + shown(o)
 	}
 	jobs := func(list []types.NamespacedName) []string {
 		out := []string{}

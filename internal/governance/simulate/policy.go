@@ -107,18 +107,22 @@ func (a *applied) weight(old *kueue.FairSharing, c Change) (*kueue.FairSharing, 
 // prioritize gives a job another priority: a class, with or without "-priority",
 // or a number.
 func (a *applied) prioritize(c Change) error {
-	old, err := a.job(c.Target)
+	job, err := a.job(c.Target)
 	if err != nil {
 		return err
 	}
-	w := *old
+	give := func(value int32, class *kueue.PriorityClassRef) {
+		for _, old := range job {
+			w := *old
+			w.Spec.Priority, w.Spec.PriorityClassRef = ptr.To(value), class
+			a.put(old, &w)
+		}
+	}
 	names := map[string]bool{}
 	for _, class := range all[*kueue.WorkloadPriorityClass](a.World) {
 		names[class.Name], names[strings.TrimSuffix(class.Name, "-priority")] = true, true
 		if class.Name == c.Value || class.Name == c.Value+"-priority" {
-			w.Spec.Priority = ptr.To(class.Value)
-			w.Spec.PriorityClassRef = kueue.NewWorkloadPriorityClassRef(class.Name)
-			a.put(old, &w)
+			give(class.Value, kueue.NewWorkloadPriorityClassRef(class.Name))
 			return nil
 		}
 	}
@@ -129,8 +133,6 @@ func (a *applied) prioritize(c Change) error {
 	if err != nil {
 		return notFound(aPriorityClass, c.Value, names)
 	}
-	w.Spec.Priority = ptr.To(int32(n))
-	w.Spec.PriorityClassRef = nil
-	a.put(old, &w)
+	give(int32(n), nil)
 	return nil
 }

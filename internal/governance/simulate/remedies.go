@@ -55,7 +55,7 @@ func (r *result) advice(ctx context.Context, added map[types.NamespacedName]bool
 	}
 	for _, k := range todo[:min(len(todo), mostAdvised)] {
 		s := r.states[k]
-		a := JobRemedies{Namespace: k.Namespace, Name: JobName(s.object), Workload: k.Name, Remedies: []Remedy{}}
+		a := JobRemedies{Namespace: k.Namespace, Name: r.shown(s.object), Workload: k.Name, Remedies: []Remedy{}}
 		if a.Placements = r.tooLarge(s.object); a.Placements != nil {
 			out = append(out, a)
 			continue

@@ -359,7 +359,7 @@ func evictions(base World, r *result) []Eviction {
 		}
 		queue := string(w.Status.Admission.ClusterQueue)
 		if c := apimeta.FindStatusCondition(s.object.Status.Conditions, kueue.WorkloadEvicted); c != nil && c.Status == metav1.ConditionTrue {
-			out = append(out, Eviction{Namespace: w.Namespace, Name: JobName(w), Workload: w.Name, Team: quota.TeamOf(queue), ClusterQueue: queue, Reason: c.Reason, Message: c.Message, JobLost: s.State == Lost})
+			out = append(out, Eviction{Namespace: w.Namespace, Name: r.shown(w), Workload: w.Name, Team: quota.TeamOf(queue), ClusterQueue: queue, Reason: c.Reason, Message: c.Message, JobLost: s.State == Lost})
 		}
 	}
 	return out

@@ -25,6 +25,7 @@ func keyOf(w *kueue.Workload) types.NamespacedName {
 // result is a world after some scheduling.
 type result struct {
 	world    World
+	shown    func(*kueue.Workload) string // see shownNames
 	byKey    map[types.NamespacedName]*kueue.Workload
 	states   map[types.NamespacedName]*standing
 	events   []admission.Event // admissions, evictions and replaced slices
@@ -58,7 +59,7 @@ const untouched = -1
 // run lets the world settle, or runs so many cycles, one by one, if steps > 0. As in Kueue, workloads that were put aside are tried
 // when nothing else changes any more. takes is Options.EvictionTakes.
 func run(ctx context.Context, w World, steps int, takes time.Duration) (*result, error) {
-	r := &result{world: w, now: w.Now, takes: takes, states: map[types.NamespacedName]*standing{}}
+	r := &result{world: w, shown: w.shownNames(), now: w.Now, takes: takes, states: map[types.NamespacedName]*standing{}}
 	e, bad, err := w.engine(ctx, func() time.Time { return r.now })
 	if err != nil {
 		return nil, err

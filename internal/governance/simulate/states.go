@@ -149,7 +149,7 @@ func jobs(before, after *result) []Job {
 		if s.State == Finished {
 			continue
 		}
-		j := Job{Namespace: k.Namespace, Name: JobName(s.object), Workload: k.Name, Team: quota.TeamOf(s.ClusterQueue), ClusterQueue: s.ClusterQueue}
+		j := Job{Namespace: k.Namespace, Name: before.shown(s.object), Workload: k.Name, Team: quota.TeamOf(s.ClusterQueue), ClusterQueue: s.ClusterQueue}
 		if b := before.states[k]; b != nil {
 			c := b.JobState
 			c.Borrowed, c.Overcommit = append([]Amount{}, was[k].borrowed...), append([]Amount{}, was[k].over...)

@@ -93,11 +93,11 @@ func (a *applied) apply(ctx context.Context, c Change) error {
 	case RemoveTeam:
 		return a.removeTeam(c)
 	case RemoveJob:
-		w, err := a.job(c.Target)
+		job, err := a.job(c.Target)
 		if err != nil {
 			return err
 		}
-		a.dropJobs(func(o *kueue.Workload) bool { return o == w })
+		a.dropJobs(func(o *kueue.Workload) bool { return slices.Contains(job, o) })
 		return nil
 	case RemoveNodes:
 		return a.removeNodes(c)
@@ -256,34 +256,54 @@ func (a *applied) addTeam(c Change) error {
 	return nil
 }
 
-// JobName returns the name of the job of a workload; the workload's own name if it has no owner.
+// shownNames returns the function that names the job of a workload for people: the Deployment, or another job with a workload for each pod,
+// in place of its pod.
+func (w World) shownNames() func(*kueue.Workload) string {
+	jobs := inputs.JobsOf(func() []*corev1.Pod { return all[*corev1.Pod](w) })
+	return func(wl *kueue.Workload) string {
+		name, _ := jobs(wl)
+		return name
+	}
+}
+
+// JobName returns the name of the job of a workload, which its pods have too; the workload's own name if it has no owner.
 func JobName(w *kueue.Workload) string {
 	name, _ := inputs.JobOf(w)
 	return name
 }
 
-// job finds the workload of a job that has not finished: by the job's name or its
-// own, with "namespace/" in front where there are several.
-func (a *applied) job(name string) (*kueue.Workload, error) {
+// job finds the workloads of a job that has not finished: by the job's name or its
+// own, with "namespace/" in front where there are several. Only a job with a workload for each pod has more than one.
+func (a *applied) job(name string) ([]*kueue.Workload, error) {
 	ns, short, qualified := strings.Cut(name, "/")
 	if !qualified {
 		short = name
 	}
-	var found []*kueue.Workload
-	names, homes := map[string]bool{}, map[string]bool{}
+	var found, pods []*kueue.Workload
+	shown := inputs.JobsOf(func() []*corev1.Pod { return all[*corev1.Pod](a.World) })
+	names, homes, makers := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, w := range all[*kueue.Workload](a.World) {
-		names[JobName(w)] = true
-		if (JobName(w) == short || w.Name == short) && (!qualified || w.Namespace == ns) {
+		maker, kind := shown(w)
+		names[maker] = true
+		switch own := JobName(w); {
+		case qualified && w.Namespace != ns:
+		case own == short || w.Name == short:
 			found = append(found, w)
-			homes[w.Namespace+"/"+JobName(w)] = true
+			homes[w.Namespace+"/"+own] = true
+		case maker == short:
+			pods = append(pods, w)
+			homes[w.Namespace+"/"+maker], makers[w.Namespace+"/"+kind] = true, true
 		}
 	}
-	switch len(found) {
-	case 0:
+	switch {
+	case len(found)+len(pods) == 0:
 		return nil, notFound(aJob, name, names)
-	case 1:
-		return found[0], nil
+	case len(found) == 0 && len(makers) == 1:
+		return pods, nil
+	case len(found) == 1 && len(pods) == 0:
+		return found, nil
 	}
+	found = append(found, pods...)
 	return nil, &Error{Code: Ambiguous, Value: name, Count: len(found), Names: slices.Sorted(maps.Keys(homes))}
 }
 
