@@ -49,6 +49,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/updatecluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/validatetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 )
 
 // The groups of commands in the help text.
@@ -115,7 +116,7 @@ func commandGroups(f *factory.Factory) []commandGroup {
 		{groupJobs, "Jobs:", []*cobra.Command{
 			startjob.NewCmd(f, nil),
 			listjobs.NewCmd(f, nil),
-			getjob.NewCmd(f, nil),
+			getjob.NewCmd(f, integration.RestoreJob, nil),
 			explainjob.NewCmd(f, nil),
 			waitjob.NewCmd(f, nil),
 			patchjob.NewCmd(f, nil),

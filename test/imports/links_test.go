@@ -18,7 +18,7 @@ var linked = map[string][]string{
 	"":                    {"bench"},
 	"cmd":                 {"gendocs"},
 	"internal":            {"cli", "doctor", "present", "sandbox", "snapshot"},
-	"internal/cli":        {"admissioncheck", "canceljob", "dashboardcmd", "explainjob", "getjob", "governancecmd", "sandboxcmd", "simulatecmd", "startjob", "validatetemplate"},
+	"internal/cli":        {"admissioncheck", "canceljob", "dashboardcmd", "explainjob", "governancecmd", "sandboxcmd", "simulatecmd", "startjob", "validatetemplate"},
 	"internal/governance": {"admission", "apply", "check", "explain", "forecast", "inputs", "integration", "plan", "simulate"},
 	"internal/present":    {"verdict"},
 	"internal/sandbox":    {"control"},

@@ -29,11 +29,16 @@ type Options struct {
 	Watch    bool
 	// Prometheus tells how busy the job's accelerators are.
 	Prometheus prometheusflags.Flags
+	// Restore makes the manifest of a job that Kueue has changed.
+	Restore Restore
 }
 
+// Restore returns a job as it was submitted, from its Workload; both are JSON.
+type Restore func(ctx context.Context, job, workload []byte) ([]byte, error)
+
 // NewCmd returns the command. Tests pass runF to check the options alone.
-func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{Factory: f}
+func NewCmd(f *factory.Factory, restore Restore, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f, Restore: restore}
 	cmd := &cobra.Command{
 		Use:   "get-job NAME",
 		Short: "Show the state, pods and history of a job",
@@ -98,7 +103,7 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	var document any = job.Object
 	switch {
 	case o.Manifest:
-		if document, err = manifest(ctx, f, cluster, job); err != nil {
+		if document, err = manifest(ctx, f, cluster, job, o.Restore); err != nil {
 			return err
 		}
 		if f.Global.Output == "" {

@@ -8,7 +8,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 )
@@ -16,7 +15,7 @@ import (
 // manifest returns the job as a manifest to submit again: without its status, without
 // the fields that the cluster wrote, and without the node selectors that Kueue set in
 // its pod templates at admission.
-func manifest(ctx context.Context, f *factory.Factory, c *factory.Cluster, j findjob.Job) (map[string]any, error) {
+func manifest(ctx context.Context, f *factory.Factory, c *factory.Cluster, j findjob.Job, restore Restore) (map[string]any, error) {
 	data, err := json.Marshal(j.Object)
 	if err != nil {
 		return nil, err
@@ -43,7 +42,7 @@ func manifest(ctx context.Context, f *factory.Factory, c *factory.Cluster, j fin
 		jobobject.Resubmit(object)
 		return object, nil
 	case w != nil:
-		restored, err := integration.RestoreJob(ctx, data, w)
+		restored, err := restore(ctx, data, w)
 		if err != nil {
 			f.Notef("note: node selectors set by Kueue are kept: %v", err)
 			break
