@@ -1,6 +1,6 @@
 // Command gendocs writes the generated files: completion scripts and the command reference from the command tree, the
 // JSON Schemas of the files that people write, the screens in README.md and docs, and terminal pictures. Run it in the root of the
-// repository. With --check it writes nothing and fails when a file is out of date. With --man it writes manual pages.
+// repository. With --man it writes manual pages. TestUpToDate fails when a file is out of date.
 package main
 
 import (
@@ -27,7 +27,6 @@ import (
 
 func main() {
 	time.Local = time.UTC // what a screen shows does not depend on where it is made
-	check := flag.Bool("check", false, "write nothing; fail when a file is out of date")
 	man := flag.String("man", "", "write manual pages into a folder, and nothing else")
 	flag.Parse()
 	var err error
@@ -36,7 +35,7 @@ func main() {
 	} else {
 		var files map[string][]byte
 		if files, err = generate(); err == nil {
-			err = apply(files, *check)
+			err = write(files)
 		}
 	}
 	if err != nil {
@@ -128,48 +127,35 @@ func commandReference() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// difference returns the first line that differs, "" for a new file.
-func difference(have, want string) string {
-	if have == "" {
-		return ""
-	}
-	old, now := strings.Split(have, "\n"), strings.Split(want, "\n")
-	for i := range old {
-		if i >= len(now) || old[i] != now[i] {
-			text := "(end)"
-			if i < len(now) {
-				text = now[i]
-			}
-			return fmt.Sprintf(":%d: %s", i+1, text)
-		}
-	}
-	return fmt.Sprintf(":%d", len(old))
-}
-
-func apply(files map[string][]byte, check bool) error {
-	var stale []string
+// changed returns the paths of the files that are out of date, in their order.
+func changed(files map[string][]byte) ([]string, error) {
+	var out []string
 	for path, want := range files {
 		have, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return nil, err
 		}
-		if bytes.Equal(have, want) {
-			continue
+		if !bytes.Equal(have, want) {
+			out = append(out, path)
 		}
-		if check {
-			stale = append(stale, path+difference(string(have), string(want)))
-			continue
-		}
+	}
+	sort.Strings(out)
+	return out, nil
+}
+
+// write writes the files that are out of date.
+func write(files map[string][]byte) error {
+	stale, err := changed(files)
+	if err != nil {
+		return err
+	}
+	for _, path := range stale {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, want, 0o644); err != nil {
+		if err := os.WriteFile(path, files[path], 0o644); err != nil {
 			return err
 		}
-	}
-	sort.Strings(stale)
-	if len(stale) > 0 {
-		return fmt.Errorf("out of date (run: make docs):\n  %s", strings.Join(stale, "\n  "))
 	}
 	return nil
 }

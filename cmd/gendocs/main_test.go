@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -24,8 +25,13 @@ func TestUpToDate(t *testing.T) {
 	if len(files) < 8 {
 		t.Errorf("%d generated files", len(files))
 	}
-	if err := apply(files, true); err != nil {
-		t.Error(err)
+	stale, err := changed(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range stale {
+		have, _ := os.ReadFile(path)
+		t.Errorf("%s%s: out of date (run: make docs)", path, difference(string(have), string(files[path])))
 	}
 }
 
@@ -66,4 +72,22 @@ func TestWalk(t *testing.T) {
 			t.Errorf("%q is accepted", bad)
 		}
 	}
+}
+
+// difference returns the first line that differs, "" for a new file.
+func difference(have, want string) string {
+	if have == "" {
+		return ""
+	}
+	old, now := strings.Split(have, "\n"), strings.Split(want, "\n")
+	for i := range old {
+		if i >= len(now) || old[i] != now[i] {
+			text := "(end)"
+			if i < len(now) {
+				text = now[i]
+			}
+			return fmt.Sprintf(":%d: %s", i+1, text)
+		}
+	}
+	return fmt.Sprintf(":%d", len(old))
 }
