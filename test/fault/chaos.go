@@ -139,12 +139,6 @@ func (c *ChaosProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		sent, _ = io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(sent))
 	}
-	// answer is what the backend says, for faults that change it.
-	answer := func() (*httptest.ResponseRecorder, []byte) {
-		rec := httptest.NewRecorder()
-		c.carryOut(rec, r)
-		return rec, rec.Body.Bytes()
-	}
 	var code, later int
 	switch {
 	case hit && stream && strings.Contains("cut truncate corrupt", c.kind) && r.Header.Get("Upgrade") != "":
@@ -161,6 +155,18 @@ func (c *ChaosProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if code > 0 {
 		refuse(w, Rule{Status: code, RetryAfter: later})
 		return
+	}
+	c.spoil(w, r, random, sent)
+}
+
+// spoil answers a request with a fault that is not a status: to the answer of the backend, or in its place. sent is the body of
+// the request.
+func (c *ChaosProxy) spoil(w http.ResponseWriter, r *http.Request, random uint64, sent []byte) {
+	// answer is what the backend says, for faults that change it.
+	answer := func() (*httptest.ResponseRecorder, []byte) {
+		rec := httptest.NewRecorder()
+		c.carryOut(rec, r)
+		return rec, rec.Body.Bytes()
 	}
 	switch c.kind {
 	case "delay":
