@@ -266,16 +266,26 @@ func labelled(columns int, label, text string) (out []Line) {
 	return out
 }
 
+// widestLabel is how many columns a label may have, such as the path of a field, before the other facts no longer line up
+// with its text.
+const widestLabel = 32
+
 // details returns the lines of the facts and suggestions.
 func (e *Error) details() (out []Line) {
 	columns := 0
 	for _, f := range e.Facts {
-		columns = max(columns, len(f.Label+":  "))
+		if n := len(f.Label + ":  "); n <= widestLabel {
+			columns = max(columns, n)
+		}
 	}
 	if len(e.Try) > 0 {
 		columns = max(columns, len("try:  "))
 	}
 	for _, f := range e.Facts {
+		if n := len(f.Label + ":  "); n > widestLabel {
+			out = append(out, labelled(n, f.Label+":", f.Text)...)
+			continue
+		}
 		out = append(out, labelled(columns, f.Label+":", f.Text)...)
 	}
 	label := "try:"

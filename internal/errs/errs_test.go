@@ -186,3 +186,15 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("%d, %q", ExitOf(both), both.Error())
 	}
 }
+
+// The path of a field as a label keeps its text behind it, and the other facts keep their column.
+func TestWideLabel(t *testing.T) {
+	e := New("a", "b").WithFact("spec.pytorchReplicaSpecs.Worker.template.spec", "1 -> 2").WithFact("since", "noon").Suggest(Option("--y", "1"))
+	var got []string
+	for _, l := range Lines(e, false)[1:] {
+		got = append(got, l.Head+l.Text)
+	}
+	if want := "  spec.pytorchReplicaSpecs.Worker.template.spec:  1 -> 2\n  since:  noon\n  try:    --y 1"; strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
