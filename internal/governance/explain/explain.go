@@ -345,6 +345,10 @@ func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, w
 	inactive := wl != nil && wl.Spec.Active != nil && !*wl.Spec.Active // it is in no queue
 	if e.Position != nil && v.Job.ClusterQueue != "" && wl != nil && !inactive && v.Quota.Status != check.StatusNotApplicable {
 		e.Position.at(v.Job.ClusterQueue)
+		e.Position.WaitingSeconds = queue.Seconds(spread.Between(e.Since, e.Time))
+		if !ordered(v) {
+			return nil
+		}
 		e.Position.Position = v.Quota.Ahead + 1
 		for _, w := range c.In.Workloads {
 			if lq := c.In.LocalQueue(w.Namespace, string(w.Spec.QueueName)); lq != nil && string(lq.Spec.ClusterQueue) == v.Job.ClusterQueue &&
@@ -353,9 +357,17 @@ func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, w
 			}
 		}
 		e.Position.Waiting = max(e.Position.Waiting, e.Position.Position)
-		e.Position.WaitingSeconds = queue.Seconds(spread.Between(e.Since, e.Time))
 	}
 	return nil
+}
+
+// ordered reports whether the check compared the job with those of its queue: not where the queue is stopped, or could not be
+// read.
+func ordered(v *check.Verdict) bool {
+	if _, unread := v.UnreadKind(); unread {
+		return false
+	}
+	return v.Quota.Detail != check.LocalQueueStopped && v.Quota.Detail != check.ClusterQueueStopped
 }
 
 // condition sets Kueue's condition about admission; once the workload holds quota, the
