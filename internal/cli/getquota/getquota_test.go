@@ -244,6 +244,27 @@ func TestUnhealthyAt80(t *testing.T) {
 	}
 }
 
+// TestClosedNodes: the capacity names nodes that take no pods.
+func TestClosedNodes(t *testing.T) {
+	node := func(ready, cordoned bool) state.Node {
+		return state.Node{Meta: state.Meta{Labels: map[string]string{kinds.InstanceTypeLabel: "ml.p4de.24xlarge", kinds.NodeHealthLabel: "Schedulable"}},
+			Ready: ready, Unschedulable: cordoned, Capacity: state.Amounts{gpu: 8}, Allocatable: state.Amounts{gpu: 8}}
+	}
+	for want, more := range map[string][]state.Node{
+		"capacity 8 on 1 healthy nodes, quota":                            nil,
+		"capacity 24 on 3 healthy nodes (2 cordoned), quota":              {node(true, true), node(true, true)},
+		"capacity 24 on 3 healthy nodes (1 not ready, 2 cordoned), quota": {node(false, true), node(true, true)},
+		"capacity 16 on 2 healthy nodes (1 not ready), quota":             {node(false, false)},
+	} {
+		s := large(1, gpu)
+		s.Nodes = append([]state.Node{node(true, false)}, more...)
+		o, _ := options(t)
+		if notes := strings.Join(tableOf(t, o, s, false).Notes, "\n"); !strings.Contains(notes, want) {
+			t.Errorf("want %q in\n%s", want, notes)
+		}
+	}
+}
+
 // TestOvercommitted: what nobody lends has a column of its own and is never
 // shown as a negative amount.
 func TestOvercommitted(t *testing.T) {

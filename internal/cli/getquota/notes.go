@@ -111,8 +111,10 @@ func (p page) capacity(resource string) string {
 	}
 	var nodes []string
 	counts := [3]int{}
+	notReady, cordoned := 0, 0
 	for _, c := range p.report.Capacity {
 		if c.Capacity[resource] > 0 {
+			notReady, cordoned = notReady+c.NotReady, cordoned+c.Cordoned
 			counts[0], counts[1], counts[2] = counts[0]+c.Healthy, counts[1]+c.Unhealthy, counts[2]+c.Unknown
 		}
 	}
@@ -123,6 +125,16 @@ func (p page) capacity(resource string) string {
 	}
 	sum := p.report.Sum(resource)
 	text := fmt.Sprintf("capacity %s on %s nodes", quota.Text(resource, has), strings.Join(nodes, ", "))
+	var closed []string // to new pods
+	if notReady > 0 {
+		closed = append(closed, fmt.Sprintf("%d not ready", notReady))
+	}
+	if cordoned > 0 {
+		closed = append(closed, fmt.Sprintf("%d cordoned", cordoned))
+	}
+	if len(closed) > 0 {
+		text += " (" + strings.Join(closed, ", ") + ")"
+	}
 	if len(p.resources) > 1 {
 		text = p.called(resource) + ": " + text
 	}
