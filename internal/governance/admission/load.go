@@ -281,6 +281,9 @@ func (e *Engine) applyClusterQueue(ctx context.Context, cq *kueue.ClusterQueue, 
 	if err != nil {
 		return fmt.Errorf("ClusterQueue %s: %w", cq.Name, err)
 	}
+	if cq.DeletionTimestamp != nil { // it stays until its workloads end (clusterqueue_controller.go)
+		e.cache.TerminateClusterQueue(kueue.ClusterQueueReference(cq.Name))
+	}
 	return nil
 }
 

@@ -188,6 +188,15 @@ func TestProbe(t *testing.T) {
 			outcome: Waits, reason: kueue.WorkloadQuotaReservedReasonSuspended, message: "ClusterQueue a is inactive: Can't admit new workloads: is stopped.",
 		},
 		{
+			name: "ClusterQueue that is being deleted",
+			build: func(f *fixture) *kueue.Workload {
+				f.team("a", "", "4", func(cq *kueue.ClusterQueue) { cq.DeletionTimestamp = ptr.To(metav1.NewTime(noon)) })
+				f.add(f.job("a", "used", 1, running))
+				return f.job("a", "new", 1)
+			},
+			outcome: Waits, reason: kueue.WorkloadQuotaReservedReasonSuspended, message: "ClusterQueue a is inactive: Can't admit new workloads; clusterQueue is terminating",
+		},
+		{
 			name: "ClusterQueue with a missing flavor",
 			build: func(f *fixture) *kueue.Workload {
 				f.team("a", "", "4", func(cq *kueue.ClusterQueue) { cq.Spec.ResourceGroups[0].Flavors[0].Name = "h100" })

@@ -11,7 +11,6 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -49,11 +48,6 @@ func (s *sim) admission(ctx context.Context) (*admission.Engine, error) {
 			return nil, err
 		}
 		objects = append(objects, list...)
-	}
-	for _, o := range objects {
-		if q, ok := o.(*kueue.ClusterQueue); ok && q.DeletionTimestamp != nil {
-			q.Spec.StopPolicy = ptr.To(kueue.Hold) // a terminating queue admits nothing
-		}
 	}
 	if err := e.Load(ctx, objects...); err != nil {
 		s.warnf("the scheduler ignores objects that it cannot use: %s", notetext.Invalid(err))
