@@ -13,8 +13,8 @@ import (
 )
 
 // documented runs the commands that a page shows, unchanged and in their order: lines of code that begin with
-// hyperpod (or go run ./cmd/hyperpod), without their comments. What follows the page says what is different, by
-// a part of the line:
+// hyperpod (or go run ./cmd/hyperpod), without their comments, redirections, and what follows in a pipe or after &&.
+// The words behind the page say what is different, by a part of the line:
 //
 //	skip:PART      the line is not run (it waits for a person)
 //	cut:PART       the part is left out
@@ -37,7 +37,7 @@ func documented(ts *testscript.TestScript, neg bool, args []string) {
 		if !runs {
 			continue
 		}
-		words, err := shellwords.Split(run)
+		words, err := shellwords.Split(beyond.ReplaceAllString(run, ""))
 		ts.Check(err)
 		got := exitCode(ts, ts.Exec("hyperpod", globbed(ts, words)...))
 		if got != want {
