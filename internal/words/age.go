@@ -70,3 +70,14 @@ func ParseDuration(text string) (total time.Duration, ok bool) {
 	d, err := time.ParseDuration(text)
 	return total + d, err == nil && d >= 0 && total+d >= 0
 }
+
+// Exact writes a duration as it is typed, without units at its end that are 0: 1h, 1h30m, 1h0m10s.
+func Exact(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = strings.TrimSuffix(text, zero) + zero[:1]
+		}
+	}
+	return text
+}

@@ -81,3 +81,11 @@ func TestAfterCycles(t *testing.T) {
 		}
 	}
 }
+
+func TestExact(t *testing.T) {
+	for d, want := range map[time.Duration]string{time.Hour: "1h", 90 * time.Minute: "1h30m", time.Minute: "1m", time.Hour + 10*time.Second: "1h0m10s", 0: "0s", 9600 * time.Hour: "9600h"} {
+		if got := Exact(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}

@@ -15,6 +15,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/workers"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Workers says how to connect to the worker clusters of MultiKueue.
@@ -63,11 +65,19 @@ func (w *Workers) contexts() (of map[string]string, kueues bool) {
 	return of, kueues
 }
 
+// unread reports that the admission checks of the cluster could not be read.
+func unread(in *inputs.Inputs) bool {
+	return slices.ContainsFunc(in.Missing, func(m state.Missing) bool { return m.Resource.Kind == kinds.AdmissionCheck.Kind })
+}
+
 // Reader returns the function that reads the worker clusters for the verdict on objects[job] of a submission, nil without the
 // flag. in is what was read of the cluster of MultiKueue itself.
 func (w *Workers) Reader(f *factory.Factory, c *factory.Cluster, in *inputs.Inputs, namespace string, objects []map[string]any, job int) func(context.Context, *kueue.AdmissionCheck, []string) ([]check.Remote, error) {
 	if len(w.Given) == 0 {
 		return nil
+	}
+	if !unread(in) && !slices.ContainsFunc(in.AdmissionChecks, func(c *kueue.AdmissionCheck) bool { return c.Spec.ControllerName == kueue.MultiKueueControllerName }) {
+		f.Notef("note: --workers has no effect: no admission check of the cluster sends jobs to worker clusters")
 	}
 	contexts, kueues := w.contexts()
 	return func(ctx context.Context, of *kueue.AdmissionCheck, sent []string) ([]check.Remote, error) {

@@ -100,7 +100,7 @@ func (f *Factory) tooOld(s *Snapshot) error {
 	if most := f.Global.MaxAge; most <= 0 || age <= most {
 		return nil
 	}
-	return errs.New("snapshot "+s.Path+" is too old", fmt.Sprintf("it is %s old, --max-age is %s", words.Age(age), f.Global.MaxAge)).
+	return errs.New("snapshot "+s.Path+" is too old", fmt.Sprintf("it is %s old, --max-age is %s", words.Age(age), words.Exact(f.Global.MaxAge))).
 		WithFact("taken", s.Taken.Format(time.RFC3339)).Suggest(errs.Run("save-snapshot", s.Path).WithNote("on the cluster: saves it again"))
 }
 

@@ -22,7 +22,7 @@ func (o *Options) measures() bool { return o.Idle || o.Prometheus.Address != "" 
 // prometheus returns the client of the server to ask, nil for none.
 func (o *Options) prometheus() (*prometheus.Client, error) {
 	if !o.measures() {
-		return nil, nil
+		return nil, o.Prometheus.Unasked()
 	}
 	c, err := o.Prometheus.Client(o.Factory)
 	if err == nil && c == nil {

@@ -43,16 +43,21 @@ func (fl *Flags) Validate() error {
 func (fl *Flags) Client(f *factory.Factory) (*prometheus.Client, error) {
 	address := cmp.Or(fl.Address, f.Config.Prometheus)
 	if address == "" {
-		if fl.TokenFile != "" {
-			return nil, errs.Usagef("--prometheus-token-file requires --prometheus")
-		}
-		return nil, nil
+		return nil, fl.Unasked()
 	}
 	o := prometheus.Options{TokenFile: fl.TokenFile, UserAgent: "hyperpod/" + f.Version, Timeout: f.Global.Timeout}
 	if fl.Address == "" && o.TokenFile == "" { // the token of the settings is only for the server of the settings
 		o.TokenFile = f.Config.PrometheusTokenFile
 	}
 	return client(address, o)
+}
+
+// Unasked returns the error of a token for a server that the run does not ask.
+func (fl *Flags) Unasked() error {
+	if fl.TokenFile == "" {
+		return nil
+	}
+	return factory.Requires("prometheus-token-file", "--prometheus").Suggest(errs.Option("--prometheus", "https://HOST"))
 }
 
 // client makes a client. Errors do not have the address: it may hold a password.

@@ -3,7 +3,6 @@ package record
 import (
 	"cmp"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/permissions"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 const (
@@ -46,7 +46,7 @@ func (o *Options) manifest() (string, error) {
 	for _, r := range permissions.Recorder() {
 		rules = append(rules, rbacv1.PolicyRule{APIGroups: []string{r.Group}, Resources: []string{r.Resource}, Verbs: r.Verbs})
 	}
-	args := []string{"record", "--directory", volumePath, "--every", short(o.every()), "--retain", short(o.retain()), "--project-label", o.ProjectLabel}
+	args := []string{"record", "--directory", volumePath, "--every", words.Exact(o.every()), "--retain", words.Exact(o.retain()), "--project-label", o.ProjectLabel}
 	objects := []any{
 		&corev1.ServiceAccount{TypeMeta: kind("v1", "ServiceAccount"), ObjectMeta: meta},
 		&rbacv1.ClusterRole{TypeMeta: kind(rbacv1.SchemeGroupVersion.String(), "ClusterRole"), ObjectMeta: global, Rules: rules},
@@ -83,15 +83,4 @@ func (o *Options) manifest() (string, error) {
 
 func kind(version, name string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: version, Kind: name}
-}
-
-// short writes a duration without zero parts: 1m, 9600h.
-func short(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = strings.TrimSuffix(text, zero) + zero[:1]
-		}
-	}
-	return text
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Options are the settings of one run.
@@ -182,7 +183,7 @@ func (o *Options) Validate() error {
 	case o.timed && len(o.RemoveNodes)+len(o.ChangeFiles) == 0:
 		return factory.Requires("for", "--remove-nodes")
 	case o.assumed && o.AtText == "" && !o.timed:
-		return factory.Requires("assume-duration", "--at or --for").Suggest(errs.Option("--at", "+2h", "--assume-duration", o.Assume.String()))
+		return factory.Requires("assume-duration", "--at or --for").Suggest(errs.Option("--at", "+2h", "--assume-duration", words.Exact(o.Assume)))
 	}
 	_, err := o.changes()
 	return err

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/notifyflags"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // admission is the dry run that the admission check answers.
@@ -82,7 +83,7 @@ func (s *Submission) Validate() error {
 	case len(s.Workers.Given) > 0 && s.DryRun != admission:
 		return factory.Requires("workers", "--dry-run").Suggest(errs.Option("--dry-run", "--workers"))
 	case s.Assume > 0 && s.DryRun != admission:
-		return factory.Requires("assume-duration", "--dry-run").Suggest(errs.Option("--dry-run", "--assume-duration", s.Assume.String()))
+		return factory.Requires("assume-duration", "--dry-run").Suggest(errs.Option("--dry-run", "--assume-duration", words.Exact(s.Assume)))
 	case s.OnInterrupt == interrupt.Cancel && s.Wait == "" && !s.Follow:
 		return factory.Requires(interrupt.Flag, "--wait or --follow").Suggest(errs.Option("--wait", "--"+interrupt.Flag, string(interrupt.Cancel)))
 	case (s.Wait != "" || s.Follow) && s.DryRun != factory.DryRunNone:

@@ -226,7 +226,7 @@ func Unreached(all []wait.Ended, goal wait.Goal, end factory.Deadline) error {
 	case len(by[wait.TimedOut]) > 0:
 		e = &errs.Error{What: fmt.Sprintf("%d%s %s", len(by[wait.TimedOut]), of, missed(goal, len(by[wait.TimedOut]))), Code: errs.Timeout}
 		if !end.Once() {
-			e.What += fmt.Sprintf(" after %s", end.Limit())
+			e.What += " after " + words.Exact(end.Limit())
 		}
 	case len(by[wait.Held]) > 0:
 		e = &errs.Error{What: fmt.Sprintf("%d%s %s %s", len(by[wait.Held]), of, words.Verb(len(by[wait.Held]), "is", "are"), held), Code: errs.Pending}

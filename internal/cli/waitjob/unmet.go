@@ -2,7 +2,6 @@ package waitjob
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
@@ -42,7 +41,7 @@ func unmet(u *wait.Unmet) error {
 	}
 	what := "job " + r.Name + " " + missed(r.Goal, 1)
 	if !r.Once {
-		what += fmt.Sprintf(" after %s", cmp.Or(r.Given, r.Timeout))
+		what += " after " + words.Exact(cmp.Or(r.Given, r.Timeout))
 	}
 	e := &errs.Error{What: what, Code: errs.Timeout, Cause: u,
 		Try: []errs.Suggestion{suggest.GetJob(r.Namespace, r.Name)}}

@@ -86,7 +86,9 @@ type Error struct {
 	Code   ErrorCode
 	Change Change
 	// Copied: new nodes would copy the node that is not found.
-	Copied                 bool
+	Copied bool
+	// Removed: an earlier change removed what is not found.
+	Removed                bool
 	Kind, Value, Namespace string
 	Names                  []string
 	Count, Whole           int

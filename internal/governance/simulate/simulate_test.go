@@ -321,6 +321,15 @@ func TestWrongChanges(t *testing.T) {
 	if exitOf(err) != errs.Usage {
 		t.Errorf("a job twice: %v", err)
 	}
+	for _, changes := range [][]simulate.Change{
+		{change(t, simulate.RemoveJob, "four"), change(t, simulate.Priority, "four=3")},
+		{change(t, simulate.RemoveJob, "four"), change(t, simulate.RemoveJob, "four")},
+		{change(t, simulate.RemoveTeam, "b"), change(t, simulate.Set, "b.quota=3")},
+	} {
+		if _, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), changes, simulate.Options{}); exitOf(err) != errs.NotFound || !strings.Contains(textOf(err), "another change removes it") {
+			t.Errorf("%v: %v", changes, textOf(err))
+		}
+	}
 	deploy := simulate.NewJob("d.yaml", []byte(`{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"d","namespace":"b"}}`), "")
 	if _, err = simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{deploy}, simulate.Options{}); !strings.Contains(textOf(err), "PyTorchJob") {
 		t.Errorf("a DaemonSet: %v", err)

@@ -71,11 +71,23 @@ func change(ctx context.Context, w World, changes []Change) (*applied, error) {
 				continue
 			}
 			if err := a.apply(ctx, c); err != nil {
-				return nil, err
+				return nil, a.afterRemoval(ctx, w, c, err)
 			}
 		}
 	}
 	return a, a.accepted(ctx)
+}
+
+// afterRemoval marks the error of a change that would find its object in the world as it was.
+func (a *applied) afterRemoval(ctx context.Context, w World, c Change, err error) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Code != NotFound {
+		return err
+	}
+	alone := &applied{World: w, first: map[string]*kueue.ClusterQueue{}}
+	alone.Objects = slices.Clone(w.Objects)
+	e.Removed = alone.apply(ctx, c) == nil
+	return err
 }
 
 // applied is a world with changes under way.

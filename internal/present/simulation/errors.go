@@ -58,6 +58,8 @@ const mostOffered = 20
 func notFound(e *simulate.Error) *errs.Error {
 	out := errs.NotFoundf("%s %q not found", e.Kind, e.Value)
 	switch near := errs.Near(e.Value, e.Names); {
+	case e.Removed:
+		out = errs.NotFoundf("%s %q not found: another change removes it", e.Kind, e.Value)
 	case len(near) > 0:
 		out.WithFact("did you mean", strings.Join(near, ", "))
 	case len(e.Names) > 0:

@@ -75,11 +75,11 @@ func (s *Plan) countDevices(job *jobobject.View) error {
 		devices = Amount{N: s.Type.Accelerators, known: true}
 	}
 	if s.HasType && s.Partition == "" && !strings.HasPrefix(s.Resource, instances.MIGPrefix) && s.Resource != instances.NeuronCore && devices.N > s.Type.Accelerators {
-		has := fmt.Sprint(s.Type.Accelerators)
+		has := words.Count(s.Type.Accelerators, "accelerator", "accelerators")
 		if s.Type.Accelerators == 0 {
-			has = "no"
+			has = "no accelerators"
 		}
-		return errs.Usagef("%s has %s accelerators, and each pod requests %d", s.NodeType, has, devices.N).
+		return errs.Usagef("%s has %s, and each pod requests %d", s.NodeType, has, devices.N).
 			WithAdvice("request fewer accelerators for each pod, on more nodes").
 			Suggest(errs.Option(setting.Accelerators.Flag(), "N", setting.NodeCount.Flag(), "M"))
 	}
