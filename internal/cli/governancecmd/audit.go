@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/audittext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
@@ -99,6 +100,9 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 		return err
 	}
 	if err := findteam.NoKueue(s); err != nil {
+		if unread := s.MissingOf(kinds.ClusterQueue); len(unread) > 0 && unread[0].Reason == state.Forbidden {
+			return unread[0].Err // a namespace does not help
+		}
 		return err
 	}
 	f.MissingFigures(s.Missing)
