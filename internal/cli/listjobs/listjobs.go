@@ -56,7 +56,8 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Long: `List jobs of every kind that the cluster serves, and the batch Jobs and
 RayClusters that have a queue label. SIZE is the number of pods and their
 accelerators, RUNTIME how long a job has run, WAITING how long it has waited to
-start. OWNER is the person who created it, if the job records that.
+start since it was last queued. OWNER is the person who created it, if the job
+records that.
 
 With a Prometheus server that has metrics of dcgm-exporter or neuron-monitor,
 UTIL is how busy the job's accelerators were over the last 30 minutes, on
