@@ -35,13 +35,13 @@ func TestFill(t *testing.T) {
 // TestLacking: a table names -o wide only where that shows more.
 func TestLacking(t *testing.T) {
 	d := doctor.Document{CommandPermissions: []doctor.CommandPermissions{{Command: "get-quota", MissingPermissions: []string{"list clusterqueues"}}, {Command: "list-jobs", Allowed: true}}}
-	if got := Lacking(d, true); !slices.Equal(got, []string{"get-quota lacks list clusterqueues"}) {
+	if got := doctortext.Lacking(d, true); !slices.Equal(got, []string{"get-quota lacks list clusterqueues"}) {
 		t.Errorf("-o wide: %q", got)
 	}
-	if got := Lacking(d, false); !slices.Equal(got, []string{"missing permissions of commands: see -o wide"}) {
+	if got := doctortext.Lacking(d, false); !slices.Equal(got, []string{"missing permissions of commands: see -o wide"}) {
 		t.Errorf("table: %q", got)
 	}
-	if got := Lacking(doctor.Document{}, false); len(got) > 0 {
+	if got := doctortext.Lacking(doctor.Document{}, false); len(got) > 0 {
 		t.Errorf("nothing is missing: %q", got)
 	}
 }
