@@ -227,9 +227,9 @@ func held(j state.Job, w *state.Workload) (Status, bool) {
 		}
 		return s, true
 	}
-	if c, ok := reactivated(w); ok {
+	if at, ok := reactivated(w); ok {
 		s := waiting(w)
-		s.Since = c.LastTransitionTime
+		s.Since = at
 		return s, true
 	}
 	if c, ok := holds(w.Conditions, "Evicted"); ok {
@@ -265,15 +265,17 @@ func waiting(w *state.Workload) Status {
 	return s
 }
 
-// reactivated returns the condition Requeued of a workload that was deactivated and is active again: Kueue keeps Evicted
-// until the next admission (core/workload_controller.go).
-func reactivated(w *state.Workload) (state.Condition, bool) {
+// reactivated returns since when a workload waits that was deactivated and is active again: Kueue keeps Evicted until the
+// next admission (core/workload_controller.go). Of one that never had quota, only the time of the deactivation is known.
+func reactivated(w *state.Workload) (time.Time, bool) {
 	evicted, ok := holds(w.Conditions, "Evicted")
 	if !ok || !w.Active || !deactivation(evicted.Reason) {
-		return state.Condition{}, false
+		return time.Time{}, false
 	}
-	requeued, ok := holds(w.Conditions, "Requeued")
-	return requeued, ok && !requeued.LastTransitionTime.Before(evicted.LastTransitionTime)
+	if requeued, ok := holds(w.Conditions, "Requeued"); ok && requeued.LastTransitionTime.After(evicted.LastTransitionTime) {
+		return requeued.LastTransitionTime, true
+	}
+	return evicted.LastTransitionTime, true
 }
 
 // requeued reports whether Kueue has evicted a workload before, and when it queued the workload again. Kueue keeps the

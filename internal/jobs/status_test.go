@@ -109,6 +109,7 @@ func TestStatusOfPyTorchJob(t *testing.T) {
 		{"admitted again after preemption", py, "q", workers, conds("Suspended=False:PyTorchJobResumed"), conds("QuotaReserved=True:Q Admitted=True:A@09 Evicted=False:QuotaReserved@09 Preempted=False:QuotaReserved@09"), "Starting - 09:00 0/2"},
 		{"evicted for another reason", py, "q", suspended + workers, "", conds("QuotaReserved=False:Pending Evicted=True:PodsReadyTimeout@06"), "Pending PodsReadyTimeout 06:00 0/2"},
 		{"resumed and waiting", py, "q", suspended + workers, "", conds("QuotaReserved=False:Pending@06 Admitted=False:NoReservation@06 Evicted=True:Deactivated@06 Requeued=True:Reactivated@08"), "Pending Pending 08:00 0/2"},
+		{"resumed without quota before", py, "q", suspended + workers, "", conds("QuotaReserved=False:Pending@05 Evicted=True:Deactivated@06"), "Pending Pending 06:00 0/2"},
 		{"suspended again", py, "q", suspended + workers, "", "inactive " + conds("QuotaReserved=False:Pending@09 Evicted=True:Deactivated@09 Requeued=True:Reactivated@08"), "Suspended Deactivated 09:00 0/2"},
 		{"suspended before admission", py, "q", suspended + workers, "", "inactive none", "Suspended Deactivated 00:00 0/2"},
 		{"suspended while running", py, "q", workers, running, "inactive " + conds(admitted+" Evicted=True:Deactivated@08"), "Suspended Deactivated 08:00 2/2"},

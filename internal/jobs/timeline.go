@@ -147,7 +147,7 @@ func (l *line) ofWorkload(w state.Workload) {
 		case c.Type == "QuotaReserved" && c.Status == "False" && c.Message != "":
 			m.Step = Waits
 			if again { // its time is that of the deactivation, its message that of the wait
-				at = requeued.LastTransitionTime
+				at = requeued
 			}
 		case !c.True():
 		case c.Type == "QuotaReserved":
