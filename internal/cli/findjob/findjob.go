@@ -114,6 +114,9 @@ func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespa
 		job.child = kinds.ChildOf(state.NewRuntimes(c.Client).Whole(ctx, job.Kind, job.Object))
 	}
 	var e *errs.Error
+	if k, named := kinds.JobNamed(kind); named && Absent(err) && errors.As(err, &e) {
+		e.What = fmt.Sprintf("%s %q not found in %s", k.Kind, name, ns.Name)
+	}
 	hidden := denied != nil && failed == nil && len(found) == 0 // it is more often a typing error than a job of a hidden kind
 	if (Absent(err) || hidden) && errors.As(err, &e) {
 		hint(ctx, c, served, name, ns.Name, e)
