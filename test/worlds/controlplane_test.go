@@ -22,7 +22,7 @@ import (
 )
 
 // controlPlane is a real API server with Kueue as the place of a world. Each team has a user with the role that Kueue ships
-// for people who run jobs; most may also create pods.
+// for people who run jobs; most may also create pods, and suspend jobs.
 type controlPlane struct {
 	t       *testing.T
 	bed     *cluster.Bed
@@ -32,7 +32,8 @@ type controlPlane struct {
 	nodes   []string
 }
 
-// members are the users of the teams, in the order of teams. The first one has no permission for pods.
+// members are the users of the teams, in the order of teams. The first one has no permission to create pods, nor to change
+// Workloads, which suspends a job.
 var members = []string{"ada", "grace", "linus", "barbara", "dennis"}
 
 // gates make Kueue say why each job waits: see live.Rest.
@@ -58,7 +59,8 @@ func newControlPlane(t *testing.T) *controlPlane {
 	p.configs[administrator] = p.bed.Kubeconfig
 	for i, user := range members {
 		if i == 1 {
-			rules = append(slices.Clone(rules), cluster.Rule{Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"create", "delete", "get", "list", "watch", "patch"}})
+			rules = append(slices.Clone(rules), cluster.Rule{Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"create", "delete", "get", "list", "watch", "patch"}},
+				cluster.Rule{Groups: []string{kinds.Workload.Group}, Resources: []string{kinds.Workload.Plural}, Verbs: []string{"patch"}})
 		}
 		p.configs[user], err = p.bed.UserKubeconfig(ctx, user, cluster.Namespace(teams[i]), rules)
 		must(err)
@@ -152,6 +154,9 @@ func (p *controlPlane) steps(r *rand.Rand, n int) []step {
 			s.about(name, "cancel-job", "--yes")
 		case k < 15:
 			s.about(name, "patch-job "+pick(r, []string{"suspend", "unsuspend"}))
+			if s.user == members[0] {
+				s.lacks = "permission to patch workloads.kueue.x-k8s.io"
+			}
 		case k < 17:
 			if isGroup(name) { // its pods have one class
 				name = "j0"

@@ -24,6 +24,8 @@ type step struct {
 	jobs      []string
 	// forbidden: the user has no permission for it.
 	forbidden bool
+	// lacks is a permission that the user lacks, and that the command needs where something must change; "" for none.
+	lacks string
 	// kubectl is a change; of a quota, queue, resource and quota are what it changes.
 	kubectl  []string
 	queue    string

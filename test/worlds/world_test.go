@@ -119,7 +119,8 @@ func (w *world) do(ctx context.Context, s step) error {
 	}
 	// Who may not read all kinds cannot be told that a job does not exist.
 	absent := code == errs.Denied && !slices.ContainsFunc(s.keys(), func(key string) bool { return w.present[key] }) && strings.Contains(stderr, "cannot tell whether")
-	if !s.forbidden && !absent && !slices.Contains(usual, code) || strings.Contains(stderr, "Error: internal") {
+	denied := code == errs.Denied && s.lacks != "" && strings.Contains(stderr, s.lacks)
+	if !s.forbidden && !absent && !denied && !slices.Contains(usual, code) || strings.Contains(stderr, "Error: internal") {
 		return fmt.Errorf("exit code %d: %s", code, stderr)
 	}
 	w.seen[fmt.Sprint(s.verb(), " ", code)]++
