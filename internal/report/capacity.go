@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/history"
 )
@@ -42,16 +43,19 @@ func (b *builder) price(instanceType, resource string) (float64, bool) {
 
 // sum integrates a series over the covered time, in hours.
 func sum[K comparable, V any](b *builder, s history.Series[K, V], of func(V) int64) (hours float64) {
+	covered := b.d.Covered
 	for i, p := range s.Points {
-		n := of(p.Value)
-		if n == 0 {
-			continue
-		}
 		end := b.o.To
 		if i+1 < len(s.Points) {
 			end = s.Points[i+1].Time
 		}
-		for _, c := range b.d.Covered {
+		var during []history.Span
+		during, covered = between(covered, p.Time, end)
+		n := of(p.Value)
+		if n == 0 {
+			continue
+		}
+		for _, c := range during {
 			from, to := c.From, c.To
 			if from.Before(p.Time) {
 				from = p.Time
@@ -63,6 +67,19 @@ func sum[K comparable, V any](b *builder, s history.Series[K, V], of func(V) int
 		}
 	}
 	return hours
+}
+
+// between returns the spans that have a part between two times, and those that have a part after from. Spans are in the order
+// of time: a year has hundreds of thousands of values, and a span for each time that the recorder was stopped.
+func between(spans []history.Span, from, to time.Time) (during, rest []history.Span) {
+	for len(spans) > 0 && !spans[0].To.After(from) {
+		spans = spans[1:]
+	}
+	n := 0
+	for n < len(spans) && spans[n].From.Before(to) {
+		n++
+	}
+	return spans[:n], spans
 }
 
 // capacity adds what teams and instance types had and did not use. A team's quota that nobody uses is the team's idle
