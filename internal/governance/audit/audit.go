@@ -195,7 +195,7 @@ func (a *auditor) starved(w *wait) {
 		if !ok {
 			continue
 		}
-		if b := value(row.Borrowed); b > 0 && a.sameCohort(w.team, other) {
+		if b := a.borrows(w, row); b > 0 && a.sameCohort(w.team, other) {
 			f.Holders = append(f.Holders, Holder{other.Name, quota.Number(w.resource, b)})
 		}
 		for _, fl := range row.Flavors {
@@ -214,6 +214,17 @@ func (a *auditor) starved(w *wait) {
 		a.found = append(a.found, Finding{Code: Idle, Team: s.team.Name, Resource: w.resource, Flavor: s.row.Flavor, Amount: quota.Number(w.resource, s.free),
 			For: w.team.Name, Job: f.Job, Setting: setting, SettingOf: of})
 	}
+}
+
+// borrows returns what a row borrows of the flavors that the team's waiting jobs can use.
+func (a *auditor) borrows(w *wait, other quota.ResourceRow) (sum int64) {
+	mine, _ := w.team.Of(w.resource)
+	for _, f := range other.Flavors {
+		if a.selects(w, f.Flavor) && slices.ContainsFunc(mine.Flavors, func(m quota.FlavorRow) bool { return m.Flavor == f.Flavor }) {
+			sum += value(f.Borrowed)
+		}
+	}
+	return sum
 }
 
 // rank orders idle quota by how near a team that waits is to it.

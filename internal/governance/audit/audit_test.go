@@ -96,6 +96,46 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
+// TestHolders: a team that borrows is a holder only of flavors that a waiting job can use.
+func TestHolders(t *testing.T) {
+	of := func(flavors ...string) func(*state.ClusterQueue) {
+		return func(q *state.ClusterQueue) {
+			g := &q.ResourceGroups[0]
+			resources := g.Flavors[0].Resources
+			g.Flavors = nil
+			for _, name := range flavors {
+				g.Flavors = append(g.Flavors, state.FlavorQuotas{Name: name, Resources: resources})
+			}
+		}
+	}
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name     string
+		has      []string // flavors of the team that waits
+		selector string
+		want     string
+	}{
+		{"both flavors", []string{"f", "g"}, "", "[{borrows 3}]"},
+		{"the other flavor is not in the team's queue", []string{"f"}, "", "[{borrows 1}]"},
+		{"the job selects one flavor", []string{"f", "g"}, "g", "[{borrows 2}]"},
+		{"the job selects neither", []string{"f", "g"}, "h", "[]"},
+	} {
+		s := &state.State{Taken: now, ClusterQueues: []state.ClusterQueue{team("waits", "pool", 0, -1, -1, of(c.has...)), team("lends", "pool", 4, -1, -1, of("f", "g")), team("borrows", "pool", 0, -1, -1, of("f", "g"))},
+			Workloads: []state.Workload{{Meta: state.Meta{Namespace: "ns", Name: "w"}, PodSets: []state.PodSet{{Name: "main"}}}}}
+		for _, name := range []string{"f", "g"} {
+			s.Flavors = append(s.Flavors, state.ResourceFlavor{Meta: state.Meta{Name: name}, NodeLabels: map[string]string{"type": name}})
+		}
+		if c.selector != "" {
+			s.Workloads[0].PodSets[0].NodeSelector = map[string]string{"type": c.selector}
+		}
+		use := map[string]quota.Usage{"borrows": {quota.Key{Flavor: "f", Resource: gpu}: 1, quota.Key{Flavor: "g", Resource: gpu}: 2}}
+		items := []queue.Item{{Key: queue.Key{Namespace: "ns", Workload: "w"}, Job: "job", ClusterQueue: "waits", Size: state.Amounts{gpu: 5}, Since: now.Add(-time.Hour)}}
+		if f := Find(s, quota.FromUse(s, quota.Use{Reserved: use, Used: use}), items)[0]; f.Code != Starved || fmt.Sprint(f.Holders) != c.want {
+			t.Errorf("%s: %s %v, want %s", c.name, f.Code, f.Holders, c.want)
+		}
+	}
+}
+
 // TestAboveLimit: a cohort whose members use more together than it may hold is named, not
 // its members; a team above its own limit is.
 func TestAboveLimit(t *testing.T) {
