@@ -75,3 +75,10 @@ func (j Job) PodSelector(object map[string]any) string {
 	}
 	return ""
 }
+
+// OwnsWithoutControl reports whether an owner of a Workload is its job although it does not control it. Kueue makes a
+// StatefulSet and a LeaderWorkerSet such owners, and the pods of a group too, which are not jobs of their own.
+func OwnsWithoutControl(apiVersion, kind string) bool {
+	k, ok := JobFor(apiVersion, kind)
+	return ok && !k.Itself
+}

@@ -141,7 +141,7 @@ func (b *builder) queue(clusterQueue, team string, workloads []*state.Workload) 
 // jobOf returns the job that a workload belongs to.
 func jobOf(w *state.Workload) (name, kind string) {
 	for _, o := range w.Owners {
-		if (o.Controller || len(w.Owners) == 1) && o.Kind != kinds.Workload.Kind { // a variant has no other owner than a workload
+		if (o.Controller || len(w.Owners) == 1 || kinds.OwnsWithoutControl(o.APIVersion, o.Kind)) && o.Kind != kinds.Workload.Kind { // a variant has no other owner than a workload
 			return o.Name, o.Kind
 		}
 	}

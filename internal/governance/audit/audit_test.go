@@ -39,6 +39,11 @@ func TestIdle(t *testing.T) {
 	inactive := func(q *state.ClusterQueue) {
 		q.Conditions = []state.Condition{{Type: "Active", Status: "False", Reason: "AdmissionCheckInactive"}}
 	}
+	deleted := func(q *state.ClusterQueue) {
+		at := time.Date(2026, 1, 2, 11, 0, 0, 0, time.UTC)
+		q.DeletionTimestamp = &at
+		q.Conditions = []state.Condition{{Type: "Active", Status: "False", Reason: "Terminating"}}
+	}
 	const none = -1
 	waits := team("b", "pool", 4, none, none)
 	for _, c := range []struct {
@@ -56,6 +61,8 @@ func TestIdle(t *testing.T) {
 		{"a stopped team lends", []state.ClusterQueue{waits, team("a", "pool", 3, none, none, stopped)}, "3 of a: jobSize of b"},
 		{"a stopped team in another cohort", []state.ClusterQueue{waits, team("a", "", 6, none, none, stopped)}, "6 of a: cohortName of a"},
 		{"an inactive team at the borrower's limit", []state.ClusterQueue{team("b", "pool", 4, 2, none), team("a", "pool", 6, none, none, inactive)}, "6 of a: borrowingLimit of b"},
+		{"a queue that is being deleted lends nothing for long", []state.ClusterQueue{waits, team("a", "pool", 6, none, none, deleted), team("c", "pool", 3, none, none)}, "3 of c: jobSize of b"},
+		{"a team that waits is being deleted", []state.ClusterQueue{team("b", "pool", 4, none, none, deleted), team("a", "pool", 6, none, none)}, ""},
 		{"nothing is idle", []state.ClusterQueue{waits, team("a", "pool", 0, none, none)}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -22,6 +22,19 @@ func TestJobOf(t *testing.T) {
 	}
 }
 
+// TestJobOfAGroup: Kueue makes a StatefulSet and its pods owners of their workload, without control. A group of plain pods has only
+// its pods.
+func TestJobOfAGroup(t *testing.T) {
+	pods := []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "db-0"}, {APIVersion: "v1", Kind: "Pod", Name: "db-1"}}
+	set := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db"}
+	for want, owners := range map[string][]metav1.OwnerReference{"db": append(pods[:2:2], set), "w": pods} {
+		w := &kueue.Workload{ObjectMeta: metav1.ObjectMeta{Name: "w", OwnerReferences: owners}}
+		if name, _ := JobOf(w); name != want {
+			t.Errorf("%s, want %s", name, want)
+		}
+	}
+}
+
 // TestJobOfPod: the workload of a pod that a job makes again is that job's. A plain pod stays.
 func TestJobOfPod(t *testing.T) {
 	for _, c := range []struct {

@@ -113,10 +113,23 @@ func inGroup(w *kueue.Workload, pod string) bool {
 // JobOf returns the name and kind of the job that a workload belongs to. A workload without a job has its own
 // name. So has a variant whose workload is gone.
 func JobOf(w *kueue.Workload) (name, kind string) {
-	if c := metav1.GetControllerOf(w); c != nil && c.Kind != kinds.Workload.Kind {
-		return c.Name, c.Kind
+	if o := jobOwner(w); o != nil && o.Kind != kinds.Workload.Kind {
+		return o.Name, o.Kind
 	}
 	return w.Name, ""
+}
+
+// jobOwner returns the owner of a workload that is its job, or the workload of a variant.
+func jobOwner(w *kueue.Workload) *metav1.OwnerReference {
+	if c := metav1.GetControllerOf(w); c != nil {
+		return c
+	}
+	for i, o := range w.OwnerReferences {
+		if kinds.OwnsWithoutControl(o.APIVersion, o.Kind) {
+			return &w.OwnerReferences[i]
+		}
+	}
+	return nil
 }
 
 // JobOf is [JobOf] with the Deployment, or another job with a workload for each pod, in place of its pod, where the pod was read.

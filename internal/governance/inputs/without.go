@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -51,6 +50,6 @@ func (in *Inputs) Without(j Job) *Inputs {
 
 // owns reports whether a workload belongs to the job.
 func (j Job) owns(w *kueue.Workload) bool {
-	o := metav1.GetControllerOf(w)
+	o := jobOwner(w)
 	return o != nil && w.Namespace == j.Namespace && o.Name == j.Name && o.Kind == j.Kind
 }

@@ -72,7 +72,7 @@ func (w World) later(ctx context.Context, a Ahead, held map[types.NamespacedName
 // run as they did.
 func (w World) at(now time.Time, got *forecast.Later) World {
 	podJobs := w.podJobs()
-	ended, moved := map[types.NamespacedName]bool{}, map[string]bool{} // workloads; jobs whose pods are gone
+	ended, moved := map[types.NamespacedName]bool{}, map[podHolder]bool{} // workloads; jobs whose pods leave their nodes
 	for _, k := range got.Ended {
 		ended[k] = true
 	}
@@ -92,7 +92,7 @@ func (w World) at(now time.Time, got *forecast.Later) World {
 		k := types.NamespacedName{Namespace: wl.Namespace, Name: wl.Name}
 		now := got.Workloads[k]
 		if ended[k] || started[k] || now != nil && now.Status.Admission == nil && wl.Status.Admission != nil {
-			moved[wl.Namespace+"/"+JobName(wl)] = true
+			moved[podJobs.holder(wl)] = true
 		}
 		switch {
 		case ended[k]:
@@ -108,6 +108,7 @@ func (w World) at(now time.Time, got *forecast.Later) World {
 			continue
 		case *corev1.Pod:
 			if job, known := podJobs.of(o); known && moved[job] {
+				objects = append(objects, unbound(o))
 				continue
 			}
 		}

@@ -71,13 +71,17 @@ func (a *applied) removeNodes(c Change) error {
 	}
 	jobs := a.podJobs()
 	losers := a.countRemoved(gone, jobs)
-	replaced, evictions := a.displace(hosts)
-	maps.DeleteFunc(losers, func(job string, _ int) bool { return replaced[job] || evictions[job] })
+	replaced, evictions := a.displace(hosts, jobs)
+	maps.DeleteFunc(losers, func(h podHolder, _ int) bool { return replaced[h] || evictions[h] })
 	a.dropPods(names, evictions, jobs)
 	if len(losers) > 0 {
+		lost := map[string]int{}
+		for h, n := range losers {
+			lost[jobs.label(h)] += n
+		}
 		var list []PodLoss
-		for _, job := range slices.Sorted(maps.Keys(losers)) {
-			list = append(list, PodLoss{job, losers[job]})
+		for _, job := range slices.Sorted(maps.Keys(lost)) {
+			list = append(list, PodLoss{job, lost[job]})
 		}
 		a.note(Note{Code: PodsOnRemovedNodes, Jobs: list})
 	}
@@ -115,8 +119,8 @@ func (a *applied) nodesToRemove(c Change) ([]*corev1.Node, error) {
 }
 
 // countRemoved records removed nodes with the number of their pods, and returns the number of pods that each job loses.
-func (a *applied) countRemoved(gone []*corev1.Node, jobs podJobs) map[string]int {
-	losers, pods := map[string]int{}, map[string]int{}
+func (a *applied) countRemoved(gone []*corev1.Node, jobs podJobs) map[podHolder]int {
+	losers, pods := map[podHolder]int{}, map[string]int{}
 	for _, n := range gone {
 		pods[n.Name] = 0
 	}
@@ -135,33 +139,34 @@ func (a *applied) countRemoved(gone []*corev1.Node, jobs podJobs) map[string]int
 
 // displace marks the workloads that Kueue placed on hosts which are gone: it replaces the node of a workload on one of them,
 // and evicts one on several. It returns the jobs of both.
-func (a *applied) displace(hosts map[string]bool) (replaced, evictions map[string]bool) {
-	replaced, evictions = map[string]bool{}, map[string]bool{}
+func (a *applied) displace(hosts map[string]bool, jobs podJobs) (replaced, evictions map[podHolder]bool) {
+	replaced, evictions = map[podHolder]bool{}, map[podHolder]bool{}
 	for _, w := range all[*kueue.Workload](a.World) {
 		lost := placedOn(w, hosts)
 		if len(lost) == 0 {
 			continue
 		}
-		job := w.Namespace + "/" + JobName(w)
+		holder := jobs.holder(w)
+		job := jobs.label(holder)
 		if unhealthy := unhealthyWith(w, lost); len(unhealthy) == 1 && a.Config.ReplacesNodes() {
 			c := *w
 			c.Status.UnhealthyNodes = unhealthy
 			a.put(w, &c)
-			replaced[job] = true
-			a.note(Note{Code: NodeReplaced, Job: job})
+			replaced[holder] = true
+			a.noteOnce(Note{Code: NodeReplaced, Job: job})
 			continue
 		}
 		a.put(w, evicted(w, a.World))
-		evictions[job] = true
+		evictions[holder] = true
 		a.notes = slices.DeleteFunc(a.notes, func(n Note) bool { return n.Code == NodeReplaced && n.Job == job })
-		a.note(Note{Code: PlacedOnRemovedNode, Job: job})
+		a.noteOnce(Note{Code: PlacedOnRemovedNode, Job: job})
 	}
 	return replaced, evictions
 }
 
 // dropPods removes nodes by name and the pods of evicted jobs. Other pods on these nodes are pending again, because their jobs
 // create them again; those without a known job are removed.
-func (a *applied) dropPods(names, evictions map[string]bool, jobs podJobs) {
+func (a *applied) dropPods(names map[string]bool, evictions map[podHolder]bool, jobs podJobs) {
 	a.drop(func(o client.Object) bool {
 		switch o := o.(type) {
 		case *corev1.Node:
@@ -174,9 +179,7 @@ func (a *applied) dropPods(names, evictions map[string]bool, jobs podJobs) {
 	})
 	for i, o := range a.Objects {
 		if p, ok := o.(*corev1.Pod); ok && names[p.Spec.NodeName] {
-			c := *p
-			c.Spec.NodeName, c.Status.Phase = "", corev1.PodPending
-			a.Objects[i] = &c
+			a.Objects[i] = unbound(p)
 		}
 	}
 }

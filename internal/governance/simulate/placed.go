@@ -4,63 +4,18 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // podSetLabel is the label that Kueue gives pods with the name of their pod set.
 const podSetLabel = "kueue.x-k8s.io/podset"
-
-// podLabelOf returns the name of a pod's job by its labels; longer: the name may be longer
-// than the job's, which it begins with (a RayJob's pods have its RayCluster's).
-func podLabelOf(p *corev1.Pod) (name string, longer bool) {
-	if group := p.Labels[kinds.PodGroupName]; group != "" {
-		return group, false // its workload has this name
-	}
-	var by metav1.OwnerReference
-	if o := metav1.GetControllerOf(p); o != nil {
-		by = *o
-	}
-	name, longer = kinds.JobOfPod(p.Name, p.Labels, by.Kind, by.Name)
-	return cmp.Or(name, by.Name, p.Name), longer
-}
-
-// podJobs finds the job ("namespace/name") of each pod: one with a workload where
-// there is one.
-type podJobs map[string]bool
-
-func (w World) podJobs() podJobs {
-	out := podJobs{}
-	for _, wl := range all[*kueue.Workload](w) {
-		out[wl.Namespace+"/"+JobName(wl)] = true
-	}
-	return out
-}
-
-// of returns the job of a pod and whether it has a workload.
-func (j podJobs) of(p *corev1.Pod) (job string, known bool) {
-	name, longer := podLabelOf(p)
-	job = p.Namespace + "/" + name
-	for at := job; longer && !j[at]; {
-		i := strings.LastIndexByte(at, '-')
-		if i < 0 {
-			return job, false
-		}
-		if at = at[:i]; j[at] {
-			return at, true
-		}
-	}
-	return job, j[job]
-}
 
 // place finds the jobs with quota whose pods no node takes. Pods stay where they are;
 // those of jobs that have just got their quota, and those without a node, are put on
@@ -82,11 +37,11 @@ func (r *result) place() {
 		}
 	}
 	var bound []*corev1.Pod
-	unbound := map[string][]*corev1.Pod{}
-	jobs, stays := r.world.podJobs(), map[string]bool{}
+	unbound := map[podHolder][]*corev1.Pod{}
+	jobs, stays := r.world.podJobs(), map[podHolder]bool{}
 	for k, s := range r.states {
 		if s.reserves() && !fresh[k] {
-			stays[k.Namespace+"/"+JobName(s.object)] = true
+			stays[jobs.holder(s.object)] = true
 		}
 	}
 	for _, p := range all[*corev1.Pod](r.world) {
@@ -101,7 +56,7 @@ func (r *result) place() {
 	}
 	var todo []types.NamespacedName
 	for k, s := range r.states {
-		if s.State == Admitted && (fresh[k] || len(unbound[k.Namespace+"/"+JobName(s.object)]) > 0) {
+		if s.State == Admitted && (fresh[k] || len(unbound[jobs.holder(s.object)]) > 0) {
 			todo = append(todo, k)
 		}
 	}
@@ -111,7 +66,7 @@ func (r *result) place() {
 		s := r.states[k]
 		var lost []*corev1.Pod
 		if !fresh[k] {
-			lost = unbound[k.Namespace+"/"+JobName(s.object)]
+			lost = unbound[jobs.holder(s.object)]
 		}
 		groups := r.groups(s.object, lost)
 		got := cluster.Bind(groups)

@@ -323,9 +323,9 @@ func (r *result) settledWorld() World {
 	if w.started == nil {
 		w.started = map[types.NamespacedName]bool{}
 	}
-	left := map[string]bool{} // jobs whose pods are as they were
-	for k, s := range r.states {
-		left[k.Namespace+"/"+JobName(s.object)] = s.reserves()
+	left := map[podHolder]bool{} // jobs whose pods are as they were
+	for _, s := range r.states {
+		left[jobs.holder(s.object)] = left[jobs.holder(s.object)] || s.reserves()
 	}
 	for _, e := range r.events {
 		k := types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
@@ -337,7 +337,9 @@ func (r *result) settledWorld() World {
 		default:
 			continue
 		}
-		left[k.Namespace+"/"+r.jobName(k.Namespace, k.Name)] = false
+		if s := r.states[k]; s != nil {
+			left[jobs.holder(s.object)] = false
+		}
 	}
 	w.variants = r.variants
 	w.Objects = make([]client.Object, 0, len(r.world.Objects))
@@ -350,7 +352,8 @@ func (r *result) settledWorld() World {
 			}
 		case *corev1.Pod:
 			if job, known := jobs.of(o); known && !left[job] {
-				continue // it ended with the run
+				w.Objects = append(w.Objects, unbound(o)) // it ended with the run
+				continue
 			}
 		}
 		w.Objects = append(w.Objects, o)

@@ -25,6 +25,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/integration"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
@@ -131,14 +132,21 @@ func (a *applied) apply(ctx context.Context, c Change) error {
 
 func (a *applied) note(n Note) { a.notes = append(a.notes, n) }
 
+// noteOnce notes what happens to a job, once for all its workloads.
+func (a *applied) noteOnce(n Note) {
+	if !slices.ContainsFunc(a.notes, func(o Note) bool { return o.Code == n.Code && o.Job == n.Job }) {
+		a.note(n)
+	}
+}
+
 func (a *applied) drop(f func(client.Object) bool) { a.Objects = slices.DeleteFunc(a.Objects, f) }
 
 // dropJobs drops workloads with their jobs' pods, which hold places on nodes.
 func (a *applied) dropJobs(f func(*kueue.Workload) bool) {
-	gone, jobs := map[string]bool{}, a.podJobs()
+	gone, jobs := map[podHolder]bool{}, a.podJobs()
 	for _, w := range all[*kueue.Workload](a.World) {
 		if f(w) {
-			gone[w.Namespace+"/"+JobName(w)] = true
+			gone[jobs.holder(w)] = true
 		}
 	}
 	a.drop(func(o client.Object) bool {
@@ -285,37 +293,39 @@ func JobName(w *kueue.Workload) string {
 }
 
 // job finds the workloads of a job that has not finished: by the job's name or its
-// own, with "namespace/" in front where there are several. Only a job with a workload for each pod has more than one.
+// own, with "namespace/" in front where there are several. A job with a workload for each pod, group or slice has more than one.
 func (a *applied) job(name string) ([]*kueue.Workload, error) {
 	ns, short, qualified := strings.Cut(name, "/")
 	if !qualified {
 		short = name
 	}
-	var found, pods []*kueue.Workload
+	var found []*kueue.Workload
 	shown := inputs.JobsOf(func() []*corev1.Pod { return all[*corev1.Pod](a.World) })
-	names, homes, makers := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	names, homes, matches := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, w := range all[*kueue.Workload](a.World) {
 		maker, kind := shown(w)
+		own, ownKind := inputs.JobOf(w)
 		names[maker] = true
-		switch own := JobName(w); {
+		switch {
 		case qualified && w.Namespace != ns:
-		case own == short || w.Name == short:
-			found = append(found, w)
-			homes[w.Namespace+"/"+own] = true
+			continue
+		case own == short:
+			maker, kind = own, ownKind
+		case w.Name == short:
+			maker, kind = own, kinds.Workload.Kind
 		case maker == short:
-			pods = append(pods, w)
-			homes[w.Namespace+"/"+maker], makers[w.Namespace+"/"+kind] = true, true
+		default:
+			continue
 		}
+		found = append(found, w)
+		homes[w.Namespace+"/"+maker], matches[w.Namespace+"/"+kind] = true, true
 	}
-	switch {
-	case len(found)+len(pods) == 0:
+	switch len(matches) {
+	case 0:
 		return nil, notFound(aJob, name, names)
-	case len(found) == 0 && len(makers) == 1:
-		return pods, nil
-	case len(found) == 1 && len(pods) == 0:
+	case 1:
 		return found, nil
 	}
-	found = append(found, pods...)
 	return nil, &Error{Code: Ambiguous, Value: name, Count: len(found), Names: slices.Sorted(maps.Keys(homes))}
 }
 
