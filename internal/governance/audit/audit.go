@@ -198,6 +198,9 @@ func (a *auditor) starved(w *wait) {
 		if b := a.borrows(w, row); b > 0 && a.sameCohort(w.team, other) {
 			f.Holders = append(f.Holders, Holder{other.Name, quota.Number(w.resource, b)})
 		}
+		if a.leaving(w.team) || a.leaving(other) {
+			continue
+		}
 		for _, fl := range row.Flavors {
 			if free := unused(other, fl); free > 0 {
 				idle = append(idle, spare{other, fl, free, a.rank(w, other, fl.Flavor)})
@@ -249,6 +252,13 @@ func (a *auditor) selects(w *wait, flavor string) bool {
 		return true
 	}
 	return len(w.podSets) == 0 || slices.ContainsFunc(w.podSets, agrees)
+}
+
+// leaving reports a team whose ClusterQueue is being deleted: it admits nothing, and its quota goes when the last workload that holds
+// some ends. No setting matters any more.
+func (a *auditor) leaving(t *quota.Team) bool {
+	q := a.queues[t.ClusterQueue]
+	return q != nil && q.DeletionTimestamp != nil
 }
 
 // unused returns the quota of a flavor that is idle. FREE does not count that of a team whose
@@ -339,7 +349,7 @@ func (a *auditor) beyond() {
 				a.found = append(a.found, Finding{Code: Overcommitted, Team: t.Name, Resource: row.Resource, Amount: quota.Number(row.Resource, n)})
 			}
 			q := a.queues[t.ClusterQueue]
-			if n := value(row.Lent); n > 0 && q != nil && (q.Preemption.ReclaimWithinCohort == "" || q.Preemption.ReclaimWithinCohort == "Never") {
+			if n := value(row.Lent); n > 0 && q != nil && !a.leaving(t) && (q.Preemption.ReclaimWithinCohort == "" || q.Preemption.ReclaimWithinCohort == "Never") {
 				a.found = append(a.found, Finding{Code: CannotReclaim, Team: t.Name, Resource: row.Resource, Amount: quota.Number(row.Resource, n),
 					Setting: "preemption.reclaimWithinCohort", SettingOf: t.Name})
 			}

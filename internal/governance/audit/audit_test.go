@@ -61,7 +61,7 @@ func TestIdle(t *testing.T) {
 		{"a stopped team lends", []state.ClusterQueue{waits, team("a", "pool", 3, none, none, stopped)}, "3 of a: jobSize of b"},
 		{"a stopped team in another cohort", []state.ClusterQueue{waits, team("a", "", 6, none, none, stopped)}, "6 of a: cohortName of a"},
 		{"an inactive team at the borrower's limit", []state.ClusterQueue{team("b", "pool", 4, 2, none), team("a", "pool", 6, none, none, inactive)}, "6 of a: borrowingLimit of b"},
-		{"a queue that is being deleted lends nothing for long", []state.ClusterQueue{waits, team("a", "pool", 6, none, none, deleted), team("c", "pool", 3, none, none)}, "3 of c: jobSize of b"},
+		{"a queue that is being deleted lends nothing for long", []state.ClusterQueue{waits, team("a", "pool", 6, none, none, deleted), team("c", "pool", 3, none, none)}, "3 of c: notQuota of b"},
 		{"a team that waits is being deleted", []state.ClusterQueue{team("b", "pool", 4, none, none, deleted), team("a", "pool", 6, none, none)}, ""},
 		{"nothing is idle", []state.ClusterQueue{waits, team("a", "pool", 0, none, none)}, ""},
 	} {
@@ -221,5 +221,24 @@ func TestQueueMissing(t *testing.T) {
 		item("c", "hidden", queue.LocalQueueUnread, time.Hour)})
 	if len(found) != 1 || found[0].Code != QueueMissing || found[0].Name != "ns/gone" || found[0].Jobs != 2 || found[0].Job != "ns/b" || found[0].Seconds != 3600 {
 		t.Errorf("%+v", found)
+	}
+}
+
+// TestCannotReclaim: a team that lent quota and never takes it back is named. A queue that is being deleted takes nothing back.
+func TestCannotReclaim(t *testing.T) {
+	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for _, deleted := range []*time.Time{nil, &at} {
+		lends := team("a", "pool", 6, -1, -1, func(q *state.ClusterQueue) { q.DeletionTimestamp = deleted })
+		s := &state.State{Taken: at, ClusterQueues: []state.ClusterQueue{lends, team("b", "pool", 0, -1, -1)}, Flavors: []state.ResourceFlavor{{Meta: state.Meta{Name: "f"}}}}
+		held := map[string]quota.Usage{"b": {quota.Key{Flavor: "f", Resource: gpu}: 4}}
+		found := 0
+		for _, f := range Find(s, quota.FromUse(s, quota.Use{Reserved: held, Used: held}), nil) {
+			if f.Code == CannotReclaim {
+				found++
+			}
+		}
+		if (found == 1) != (deleted == nil) {
+			t.Errorf("deleted %v: %d findings", deleted, found)
+		}
 	}
 }
