@@ -57,11 +57,15 @@ Terminal and folders:
   XDG_STATE_HOME        base directory for sandboxes and recorded history
   XDG_CACHE_HOME        base directory for caches
 
-Memory, as for every program in Go:
+Read by Go, in every program that is written in it:
   GOGC                  growth in percent before memory is freed
   GOMEMLIMIT            soft limit, for example 512MiB; with another form, such
                         as 512MB, every command fails at once (exit code 2):
-                        "fatal error: malformed GOMEMLIMIT"`,
+                        "fatal error: malformed GOMEMLIMIT"
+  GODEBUG               settings of Go, for example fips140=on; with a value of
+                        fips140 other than on, off, only or debug, every
+                        command fails at once (exit code 2):
+                        "panic: fips140: unknown GODEBUG setting"`,
 	}
 }
 

@@ -15,19 +15,27 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
 
-// TestMalformedMemoryLimit: Go ends a process with a malformed GOMEMLIMIT before its first line of code. The topic has the
-// message.
-func TestMalformedMemoryLimit(t *testing.T) {
+// TestMalformedForGo: Go ends a process with a malformed GOMEMLIMIT or fips140 before its first line of code. The topic has the
+// messages.
+func TestMalformedForGo(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "-test.run=^$")
-	cmd.Env = append(os.Environ(), "GOMEMLIMIT=512MB")
-	out, err := cmd.CombinedOutput()
-	const message = "fatal error: malformed GOMEMLIMIT"
-	if err == nil || cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), message) || !strings.Contains(environmentTopic().Long, message) {
-		t.Errorf("%v: %.400s", err, out)
+	for setting, message := range map[string]string{"GOMEMLIMIT=512MB": "fatal error: malformed GOMEMLIMIT", "GODEBUG=fips140=yes": "panic: fips140: unknown GODEBUG setting"} {
+		cmd := exec.Command(self, "-test.run=^$")
+		cmd.Env = append(os.Environ(), setting)
+		out, err := cmd.CombinedOutput()
+		if err == nil || cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), message) || !strings.Contains(environmentTopic().Long, message) {
+			t.Errorf("%s: %v: %.400s", setting, err, out)
+		}
+	}
+	for _, value := range []string{"on", "off", "only", "debug"} {
+		cmd := exec.Command(self, "-test.run=^$")
+		cmd.Env = append(os.Environ(), "GODEBUG=fips140="+value)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("fips140=%s: %v: %.400s", value, err, out)
+		}
 	}
 }
 
