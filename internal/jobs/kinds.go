@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -57,10 +58,10 @@ func end(j state.Job, w *state.Workload) (Status, bool) {
 		}
 	}
 	if w != nil {
-		switch c, _ := holds(w.Conditions, "Finished"); c.Reason {
-		case "Succeeded", "JobFinished": // the latter is of Kueue before v0.9
+		switch c, _ := holds(w.Conditions, quota.Finished); {
+		case c.Reason == "Succeeded" || c.Reason == "JobFinished": // the latter is of Kueue before v0.9
 			return over(Succeeded, j, c), true
-		case "Failed", "AdmissionChecksRejected", "FailedToStart":
+		case quota.Failed(c):
 			return over(Failed, j, c), true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -160,7 +161,7 @@ func StatusOf(j state.Job, w *state.Workload, pods []state.Pod) Status {
 		s.Since = j.CreationTimestamp
 	}
 	if w != nil {
-		s.Evicted, s.Requeued = requeued(w)
+		s.Evicted, s.Requeued = quota.Requeued(w)
 	}
 	count(&s, j, pods)
 	s.Message = strings.TrimRight(s.Message, ": ")
@@ -180,7 +181,7 @@ func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
 		}
 	}
 	s, ok = held(j, w)
-	if s.Reason == NoWorkload && finished.Reason != "" && !slices.Contains(replaced, finished.Reason) {
+	if s.Reason == NoWorkload && finished.Reason != "" && !quota.Replaced(finished) {
 		s.Since, s.Reason, s.Message = finished.LastTransitionTime, finished.Reason, finished.Message
 	}
 	if !ok {
@@ -195,9 +196,6 @@ func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
 	}
 	return s
 }
-
-// replaced are the reasons of finished workloads that another workload of the job follows.
-var replaced = []string{"OutOfSync", "WorkloadSliceReplaced", "OwnerNotFound"}
 
 // held returns the state of a job that may not run.
 func held(j state.Job, w *state.Workload) (Status, bool) {
@@ -276,22 +274,6 @@ func reactivated(w *state.Workload) (time.Time, bool) {
 		return requeued.LastTransitionTime, true
 	}
 	return evicted.LastTransitionTime, true
-}
-
-// requeued reports whether Kueue has evicted a workload before, and when it queued the workload again. Kueue keeps the
-// condition Requeued, so its time is that of the first eviction that was not a deactivation.
-func requeued(w *state.Workload) (evicted bool, at time.Time) {
-	if _, ok := state.Find(w.Conditions, "Evicted"); !ok {
-		return false, time.Time{}
-	}
-	times := 0
-	for _, e := range w.Evictions {
-		times += e.Count
-	}
-	if c, ok := holds(w.Conditions, "Requeued"); ok && (times == 1 || c.Reason == "Reactivated") {
-		at = c.LastTransitionTime
-	}
-	return true, at
 }
 
 // unready returns the names of the admission checks that hold a workload.

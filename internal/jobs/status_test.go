@@ -336,6 +336,7 @@ func TestRequeued(t *testing.T) {
 		{"evicted once", "Admitted=True:A@09 Evicted=False:QuotaReserved@09 Requeued=True:Preempted@07", "true 07:00", 1},
 		{"evicted twice", "Admitted=True:A@09 Evicted=False:QuotaReserved@09 Requeued=True:Preempted@07", "true 00:00", 2},
 		{"reactivated", "Admitted=True:A@09 Evicted=False:QuotaReserved@09 Requeued=True:Reactivated@08", "true 08:00", 2},
+		{"its pods were not ready in time, twice", "Admitted=True:A@09 Evicted=False:QuotaReserved@09 Requeued=True:BackoffFinished@08", "true 08:00", 2},
 		{"its queue was drained", "Admitted=True:A@09 Evicted=False:QuotaReserved@09 Requeued=False:LocalQueueStopped@06", "true 00:00", 1},
 	} {
 		w := workload(t, "", conds(c.conditions))

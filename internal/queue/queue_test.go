@@ -191,16 +191,25 @@ func TestTallies(t *testing.T) {
 			w.Conditions = append(w.Conditions, cond(quota.Finished, reason, "", ended))
 		}
 	}
-	requeued := func(ago time.Duration) option { return with(cond("Requeued", "BackoffFinished", "", ago)) }
+	requeued := func(reason string, ago time.Duration, times int) option {
+		return func(w *state.Workload) {
+			evicted := cond("Evicted", quota.QuotaReserved, "", ago)
+			evicted.Status = "False"
+			w.Conditions = append(w.Conditions, evicted, cond("Requeued", reason, "", ago))
+			w.Evictions = []state.Eviction{{Reason: reason, Count: times}}
+		}
+	}
 	reserving := job("a", "checks", 2, 0, admitted)
 	reserving.Conditions = reserving.Conditions[:1]
 	s := cluster(job("a", "runs", 2, 0, admitted), reserving, job("a", "waits", 2, 0), job("a", "again", 2, 0, with(cond("Evicted", "Preempted", "m", 0))),
 		job("a", "held", 2, 0, func(w *state.Workload) { w.Active = false }),
 		job("a", "one", 2, 0, finished("Succeeded", 10*time.Hour, 9*time.Hour, 7*time.Hour)),
 		job("a", "two", 2, 0, finished("Failed", 10*time.Hour, 7*time.Hour, 6*time.Hour)),
-		job("a", "three", 2, 0, finished("Succeeded", 10*time.Hour, 4*time.Hour, time.Hour), requeued(6*time.Hour)),
+		job("a", "three", 2, 0, finished("Succeeded", 10*time.Hour, 4*time.Hour, time.Hour), requeued("Preempted", 6*time.Hour, 1)),
 		job("c", "not started", 2, 0, finished("FailedToStart", 3*time.Hour, 2*time.Hour, time.Hour)),
+		job("c", "preempted twice", 2, 0, finished("Succeeded", 10*time.Hour, 4*time.Hour, time.Hour), requeued("Preempted", 9*time.Hour, 2)),
 		job("a", "replaced", 2, 0, finished("OutOfSync", 10*time.Hour, 9*time.Hour, 0)),
+		job("a", "deleted", 2, 0, finished("OwnerNotFound", 10*time.Hour, 9*time.Hour, 0)),
 		job("b", "other", 2, 0, admitted))
 	r := quota.Build(s)
 	all := Tallies(s, r)
@@ -208,8 +217,13 @@ func TestTallies(t *testing.T) {
 	if got := fmt.Sprint(a.Running, a.Reserving, a.Waiting, a.Preempted, a.Held, a.Finished, a.Failed); got != "1 1 2 1 1 3 1" {
 		t.Errorf("running, reserving, waiting, preempted, held, finished, failed: %s", got)
 	}
-	if c := Sum(all["c"]); c.Finished != 1 || c.Failed != 1 {
+	c := Sum(all["c"])
+	if c.Finished != 2 || c.Failed != 1 {
 		t.Errorf("%d finished, %d failed", c.Finished, c.Failed)
+	}
+	// Kueue does not record when the second preemption queued the job again.
+	if c.Wait.Count != 1 || c.Wait.Average != time.Hour || c.Run.Count != 2 {
+		t.Errorf("waited %+v, ran %+v", c.Wait, c.Run)
 	}
 	// Waits of 1h, 3h and, from the requeue, 2h; runs of 2h, 1h and 3h.
 	if a.Wait.Count != 3 || a.Wait.Average != 2*time.Hour || a.Wait.Median != 2*time.Hour || a.Wait.P90 != 3*time.Hour || a.Run != a.Wait {

@@ -110,9 +110,8 @@ func (t *Tally) count(w *state.Workload) {
 	switch {
 	case finished.True():
 		if t.finish(finished) {
-			if wait, run, ok := lasted(w, finished); ok {
-				t.wait, t.run = append(t.wait, wait), append(t.run, run)
-			}
+			wait, run := lasted(w, finished)
+			t.wait, t.run = append(t.wait, wait...), append(t.run, run...)
 		}
 	case !w.Active:
 		t.Held++
@@ -130,31 +129,32 @@ func (t *Tally) count(w *state.Workload) {
 	}
 }
 
-// finish counts a finished workload; one that another took the place of (out of
-// sync, a slice of an elastic job) was no task of its own.
+// finish counts a finished workload that was a job of its own.
 func (s *Summary) finish(c state.Condition) bool {
-	switch c.Reason {
-	case "OutOfSync", "WorkloadSliceReplaced":
+	if quota.Replaced(c) {
 		return false
-	case "Failed", "AdmissionChecksRejected", "FailedToStart":
+	}
+	if quota.Failed(c) {
 		s.Failed++
 	}
 	s.Finished++
 	return true
 }
 
-// lasted returns how long a finished workload waited for its last admission, and ran
-// from it to its end.
-func lasted(w *state.Workload, finished state.Condition) (wait, run time.Duration, ok bool) {
+// lasted returns how long a finished workload waited for its last admission, and ran from it to its end; none of what is not known.
+func lasted(w *state.Workload, finished state.Condition) (wait, run []time.Duration) {
 	admitted, _ := state.Find(w.Conditions, quota.Admitted)
 	at := admitted.LastTransitionTime
 	if !admitted.True() || at.IsZero() || w.CreationTimestamp.IsZero() || finished.LastTransitionTime.Before(at) {
-		return 0, 0, false
+		return nil, nil
 	}
+	run = append(run, finished.LastTransitionTime.Sub(at))
 	queued := w.CreationTimestamp
-	// The condition stays after the next admission; its time is that of the requeue.
-	if c, _ := state.Find(w.Conditions, "Requeued"); c.True() && c.LastTransitionTime.After(queued) && !c.LastTransitionTime.After(at) {
-		queued = c.LastTransitionTime
+	if evicted, again := quota.Requeued(w); evicted {
+		queued = again
 	}
-	return max(0, at.Sub(queued)), finished.LastTransitionTime.Sub(at), true
+	if queued.IsZero() || queued.After(at) {
+		return nil, run
+	}
+	return append(wait, at.Sub(queued)), run
 }

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"slices"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -34,6 +35,33 @@ func Waits(w *state.Workload) bool {
 func Lost(w *state.Workload) bool {
 	return !is(w, QuotaReserved) && is(w, "WaitingForReplacementPods") &&
 		!slices.ContainsFunc(w.Owners, func(o state.Owner) bool { return o.Kind != kinds.Pod.Kind })
+}
+
+// Replaced reports a finished workload that was no job of its own: another workload of the job follows it, or the job is gone.
+func Replaced(finished state.Condition) bool {
+	return slices.Contains([]string{"OutOfSync", "WorkloadSliceReplaced", "OwnerNotFound"}, finished.Reason)
+}
+
+// Failed reports a finished workload whose job did not succeed.
+func Failed(finished state.Condition) bool {
+	return slices.Contains([]string{"Failed", "AdmissionChecksRejected", "FailedToStart"}, finished.Reason)
+}
+
+// Requeued reports whether Kueue has evicted a workload before, and when it queued the workload again, zero if that is not known:
+// preemptions leave the condition Requeued as it is, so that its time is that of the first of them.
+func Requeued(w *state.Workload) (evicted bool, at time.Time) {
+	if _, ok := state.Find(w.Conditions, "Evicted"); !ok {
+		return false, time.Time{}
+	}
+	times := 0
+	for _, e := range w.Evictions {
+		times += e.Count
+	}
+	c, _ := state.Find(w.Conditions, "Requeued")
+	if c.True() && (times == 1 || c.Reason == "Reactivated" || c.Reason == "BackoffFinished") {
+		at = c.LastTransitionTime
+	}
+	return true, at
 }
 
 // eachUse calls put for what every pod set of a workload with quota holds. Pods that

@@ -1,8 +1,9 @@
 package startjob
 
 import (
-	"github.com/spf13/pflag"
 	"slices"
+
+	"github.com/spf13/pflag"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
