@@ -67,7 +67,7 @@ func (w *Workers) contexts() (of map[string]string, kueues bool) {
 
 // unread reports that the admission checks of the cluster could not be read.
 func unread(in *inputs.Inputs) bool {
-	return slices.ContainsFunc(in.Missing, func(m state.Missing) bool { return m.Resource.Kind == kinds.AdmissionCheck.Kind })
+	return slices.ContainsFunc(in.Missing, func(m state.Missing) bool { return m.Of(kinds.AdmissionCheck) })
 }
 
 // Reader returns the function that reads the worker clusters for the verdict on objects[job] of a submission, nil without the

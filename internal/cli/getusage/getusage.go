@@ -211,8 +211,8 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*reading, error
 	if err != nil {
 		return nil, err
 	}
-	if unread := unreadLenders(st); len(unread) > 0 {
-		o.Factory.Notef("note: borrowed amounts are hidden: no permission to read clusterqueues %s", words.Some(unread, 3))
+	if hidden := hiddenBorrowing(st); hidden != "" {
+		o.Factory.Notef("note: %s", hidden)
 	}
 	ofQueues := func(m state.Missing) bool {
 		return m.Resource.FullName() == kinds.ClusterQueue.FullName() || m.Resource.FullName() == kinds.LocalQueue.FullName()
@@ -231,21 +231,29 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*reading, error
 	return r, nil
 }
 
-// unreadLenders returns the ClusterQueues that hold quota of workloads and could not be read: what was borrowed there is
-// unknown.
-func unreadLenders(st *state.State) (names []string) {
-	hidden := slices.ContainsFunc(st.Missing, func(m state.Missing) bool { return m.Of(kinds.ClusterQueue) && m.Reason != state.NotServed })
-	if !hidden {
-		return nil
+// hiddenBorrowing says which ClusterQueues hold quota of workloads and could not be read, and why: what was borrowed there is unknown.
+// It is "" if there are none.
+func hiddenBorrowing(st *state.State) string {
+	missing := slices.DeleteFunc(st.MissingOf(kinds.ClusterQueue), func(m state.Missing) bool { return m.Reason == state.NotServed })
+	if len(missing) == 0 {
+		return ""
 	}
+	var names []string
 	for _, w := range st.Workloads {
-		if w.Admission == nil || slices.ContainsFunc(st.ClusterQueues, func(q state.ClusterQueue) bool { return q.Name == w.Admission.ClusterQueue }) {
-			continue
+		if w.Admission != nil && !slices.ContainsFunc(st.ClusterQueues, func(q state.ClusterQueue) bool { return q.Name == w.Admission.ClusterQueue }) {
+			names = append(names, w.Admission.ClusterQueue)
 		}
-		names = append(names, w.Admission.ClusterQueue)
 	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	switch names = slices.Compact(names); {
+	case len(names) == 0:
+		return ""
+	case missing[0].Reason == state.Forbidden:
+		return "borrowed amounts are hidden: no permission to read clusterqueues " + words.Some(names, 3)
+	case missing[0].Reason == state.NotInFile:
+		return "borrowed amounts are unknown: not in the file: clusterqueues " + words.Some(names, 3)
+	}
+	return "borrowed amounts are unknown: cannot read clusterqueues " + words.Some(names, 3)
 }
 
 // jobs returns the chosen jobs as values, and when the oldest was created.
