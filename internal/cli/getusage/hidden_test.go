@@ -9,7 +9,9 @@ import (
 
 // A note says why borrowed amounts are unknown: only a refusal is a missing permission.
 func TestHiddenBorrowing(t *testing.T) {
-	in := func(queue string) state.Workload { return state.Workload{Admission: &state.Admission{ClusterQueue: queue}} }
+	in := func(queue string) state.Workload {
+		return state.Workload{Admission: &state.Admission{ClusterQueue: queue}}
+	}
 	for _, c := range []struct {
 		name      string
 		missing   string
