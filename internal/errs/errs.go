@@ -105,9 +105,13 @@ func (e *Error) WithFact(label, text string) *Error {
 // WithAdvice adds what to do where no command does it, and returns e.
 func (e *Error) WithAdvice(text string) *Error { return e.WithFact("advice", text) }
 
-// Suggest adds things to try and returns e.
+// Suggest adds things to try that e does not have yet, and returns e.
 func (e *Error) Suggest(list ...Suggestion) *Error {
-	e.Try = append(e.Try, list...)
+	for _, s := range list {
+		if !slices.ContainsFunc(e.Try, func(t Suggestion) bool { return t.String() == s.String() }) {
+			e.Try = append(e.Try, s)
+		}
+	}
 	return e
 }
 

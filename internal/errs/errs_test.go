@@ -187,6 +187,14 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
+// A suggestion of several faults is one line.
+func TestSuggestOnce(t *testing.T) {
+	e := Usagef("x").Suggest(Option("--image", "IMAGE"), Option("--name", "NAME")).Suggest(Option("--image", "IMAGE"), Option("--image", "OTHER"))
+	if got := fmt.Sprint(e.Try); got != "[--image IMAGE --name NAME --image OTHER]" {
+		t.Error(got)
+	}
+}
+
 // The path of a field as a label keeps its text behind it, and the other facts keep their column.
 func TestWideLabel(t *testing.T) {
 	e := New("a", "b").WithFact("spec.pytorchReplicaSpecs.Worker.template.spec", "1 -> 2").WithFact("since", "noon").Suggest(Option("--y", "1"))

@@ -211,49 +211,56 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*reading, error
 	if err != nil {
 		return nil, err
 	}
-	if hidden := hiddenBorrowing(st); hidden != "" {
-		o.Factory.Notef("note: %s", hidden)
-	}
 	ofQueues := func(m state.Missing) bool {
 		return m.Resource.FullName() == kinds.ClusterQueue.FullName() || m.Resource.FullName() == kinds.LocalQueue.FullName()
 	}
 	r := &reading{state: st, namespace: want.Namespace}
 	r.teamsHidden = slices.ContainsFunc(st.Missing, func(m state.Missing) bool { return ofQueues(m) && m.Reason != state.NotServed })
+	queues, reason := unreadQueues(st)
 	st.Missing = slices.DeleteFunc(st.Missing, ofQueues) // only what is borrowed, and names of teams, need them
 	o.Factory.Missing(st.Missing)
 	r.events, err = state.ListEvents(ctx, c.Client, want.Namespace, kube.ListOptions{})
 	if err != nil && !kube.IsForbidden(err) && !kube.IsNotServed(err) {
 		return nil, err
 	}
-	if err != nil {
-		o.Factory.Notef("note: events are hidden: runs before a preemption may be missing")
-	}
+	o.Factory.Notes(hidden(queues, reason, err != nil))
 	return r, nil
 }
 
-// hiddenBorrowing says which ClusterQueues hold quota of workloads and could not be read, and why: what was borrowed there is unknown.
-// It is "" if there are none.
-func hiddenBorrowing(st *state.State) string {
+// unreadQueues returns the ClusterQueues that hold quota of workloads and could not be read, so that what was borrowed there is
+// unknown, and the reason of state.Missing.
+func unreadQueues(st *state.State) (names []string, reason string) {
 	missing := slices.DeleteFunc(st.MissingOf(kinds.ClusterQueue), func(m state.Missing) bool { return m.Reason == state.NotServed })
 	if len(missing) == 0 {
-		return ""
+		return nil, ""
 	}
-	var names []string
 	for _, w := range st.Workloads {
 		if w.Admission != nil && !slices.ContainsFunc(st.ClusterQueues, func(q state.ClusterQueue) bool { return q.Name == w.Admission.ClusterQueue }) {
 			names = append(names, w.Admission.ClusterQueue)
 		}
 	}
 	slices.Sort(names)
-	switch names = slices.Compact(names); {
-	case len(names) == 0:
-		return ""
-	case missing[0].Reason == state.Forbidden:
-		return "borrowed amounts are hidden: no permission to read clusterqueues " + words.Some(names, 3)
-	case missing[0].Reason == state.NotInFile:
-		return "borrowed amounts are unknown: not in the file: clusterqueues " + words.Some(names, 3)
+	return slices.Compact(names), missing[0].Reason
+}
+
+// hidden returns notes about what the figures lack, because ClusterQueues or events could not be read.
+func hidden(queues []string, reason string, events bool) (notes []string) {
+	list := "clusterqueues " + words.Some(queues, 3)
+	switch {
+	case len(queues) == 0:
+	case reason == state.Forbidden && events:
+		return []string{"borrowed amounts and runs before a preemption are hidden: no permission to list events and to read " + list}
+	case reason == state.Forbidden:
+		notes = append(notes, "borrowed amounts are hidden: no permission to read "+list)
+	case reason == state.NotInFile:
+		notes = append(notes, "borrowed amounts are unknown: not in the file: "+list)
+	default:
+		notes = append(notes, "borrowed amounts are unknown: cannot read "+list)
 	}
-	return "borrowed amounts are unknown: cannot read clusterqueues " + words.Some(names, 3)
+	if events {
+		notes = append(notes, "events are hidden: runs before a preemption may be missing")
+	}
+	return notes
 }
 
 // jobs returns the chosen jobs as values, and when the oldest was created.

@@ -35,12 +35,13 @@ func TestWhatTheUserAgreedTo(t *testing.T) {
 		{"start_job", `{"Verdict":"Admitted","Jobs":[{}]}`, `{"Verdict":"Admitted","Jobs":[{"Preempts":[{"Namespace":"a","Workload":"w"}]}]}`, "the job would preempt a/w"},
 		{"cancel_job", `{"UID":"1"}`, `{"UID":"1"}`, ""},
 		{"cancel_job", `{"UID":"1"}`, `{"UID":"2"}`, "another one has its name"},
-		{"cancel_job", `{"jobs":[{"UID":"1"},{"UID":"2"}]}`, `{"jobs":[{"UID":"2"},{"UID":"1"}]}`, ""},
-		{"cancel_job", `{"jobs":[{"UID":"1"}]}`, `{"jobs":[{"UID":"1"},{"UID":"2"}]}`, "it would affect 1 job that the preview did not show"},
-		{"cancel_job", `{"jobs":[{"UID":"1"},{"UID":"2"}]}`, `{"jobs":[{"UID":"1"},{"UID":"3"}]}`, "it would affect 1 job that the preview did not show"},
-		{"cancel_job", `{"jobs":[{"UID":"1"}]}`, `{"jobs":[{"UID":"1"},{"UID":"2"},{"UID":"3"}]}`, "it would affect 2 jobs that the preview did not show"},
-		{"cancel_job", `{"jobs":[{"UID":"1"},{"UID":"2"}]}`, `{"jobs":[{"UID":"1"}]}`, "1 job of the preview is gone"},
-		{"cancel_job", `{"jobs":[{"UID":"1"},{"UID":"2"},{"UID":"3"}]}`, `{"jobs":[{"UID":"1"}]}`, "2 jobs of the preview are gone"},
+		{"cancel_job", `{"jobs":[{"Name":"j1","UID":"1"}]}`, `{"jobs":[{"Name":"j1","UID":"2"}]}`, "another one has its name"},
+		{"cancel_job", `{"jobs":[{"Name":"j1","UID":"1"},{"Name":"j2","UID":"2"}]}`, `{"jobs":[{"Name":"j2","UID":"2"},{"Name":"j1","UID":"1"}]}`, ""},
+		{"cancel_job", `{"jobs":[{"Name":"j1","UID":"1"}]}`, `{"jobs":[{"Name":"j1","UID":"1"},{"Name":"j2","UID":"2"}]}`, "it would affect 1 job that the preview did not show"},
+		{"cancel_job", `{"jobs":[{"Name":"j1","UID":"1"},{"Name":"j2","UID":"2"}]}`, `{"jobs":[{"Name":"j1","UID":"1"},{"Name":"j3","UID":"3"}]}`, "it would affect 1 job that the preview did not show"},
+		{"cancel_job", `{"jobs":[{"Name":"j1","UID":"1"}]}`, `{"jobs":[{"Name":"j1","UID":"1"},{"Name":"j2","UID":"2"},{"Name":"j3","UID":"3"}]}`, "it would affect 2 jobs that the preview did not show"},
+		{"cancel_job", `{"jobs":[{"Name":"j1","UID":"1"},{"Name":"j2","UID":"2"}]}`, `{"jobs":[{"Name":"j1","UID":"1"}]}`, "1 job of the preview is gone"},
+		{"cancel_job", `{"jobs":[{"Name":"j1","UID":"1"},{"Name":"j2","UID":"2"},{"Name":"j3","UID":"3"}]}`, `{"jobs":[{"Name":"j1","UID":"1"}]}`, "2 jobs of the preview are gone"},
 	} {
 		io, _ := output.Test()
 		document, writes := c.before, 0

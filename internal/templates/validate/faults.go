@@ -112,11 +112,7 @@ func (f *Faults) Err(source string) error {
 			}
 		}
 		e.WithFact(label, one.err.Error())
-		for _, try := range one.err.Try {
-			if !slices.ContainsFunc(e.Try, func(t errs.Suggestion) bool { return t.String() == try.String() }) {
-				e.Suggest(try)
-			}
-		}
+		e.Suggest(one.err.Try...)
 	}
 	return e.WithCause(errors.Join(causes...))
 }
