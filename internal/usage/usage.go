@@ -20,13 +20,21 @@ type Span struct{ From, To time.Time }
 
 // within returns the part of the span between two times, 0 for none.
 func (s Span) within(from, to time.Time) time.Duration {
-	if s.From.After(from) {
-		from = s.From
+	return max(0, earlier(s.To, to).Sub(later(s.From, from)))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	if s.To.Before(to) {
-		to = s.To
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
 	}
-	return max(0, to.Sub(from))
+	return b
 }
 
 // Job is a job as far as the cluster knows it.
@@ -133,22 +141,40 @@ type Document struct {
 	WithoutTimes int
 }
 
+const day = 24 * time.Hour
+
+// daysOf returns the first day in which a job had quota or waited, and the one after the last, of a number of days from first
+// on. In a year of jobs, most have a day or two.
+func daysOf(j Job, first time.Time, days int) (begin, end int) {
+	begin = days
+	with := func(s Span) {
+		begin = min(begin, max(0, int(s.From.Sub(first)/day)))
+		end = max(end, min(days, int((s.To.Sub(first)+day-1)/day)))
+	}
+	for _, s := range j.Held {
+		with(s)
+	}
+	for _, s := range j.Waited {
+		with(s)
+	}
+	for _, l := range j.Loans {
+		with(l.Span)
+	}
+	return begin, end
+}
+
 // Build sums up jobs between two times; to is now.
 func Build(list []Job, from, to time.Time) *Document {
 	d := &Document{Schema: Schema, From: from.UTC(), To: to.UTC(), Total: newSums(), Jobs: []JobRow{}, Days: []DayRow{}}
-	for day := from.UTC().Truncate(24 * time.Hour); day.Before(to); day = day.Add(24 * time.Hour) {
-		row := DayRow{Date: day.Format(time.DateOnly), Sums: newSums()}
-		begin, end := day, day.Add(24*time.Hour)
-		if begin.Before(from) {
-			begin = from
+	first := from.UTC().Truncate(day)
+	for at := first; at.Before(to); at = at.Add(day) {
+		d.Days = append(d.Days, DayRow{Date: at.Format(time.DateOnly), Sums: newSums()})
+	}
+	for _, j := range list {
+		for i, end := daysOf(j, first, len(d.Days)); i < end; i++ {
+			begin := first.Add(time.Duration(i) * day)
+			d.Days[i].add(j, later(begin, from), earlier(begin.Add(day), to))
 		}
-		if end.After(to) {
-			end = to
-		}
-		for _, j := range list {
-			row.Sums.add(j, begin, end)
-		}
-		d.Days = append(d.Days, row)
 	}
 	for _, j := range list {
 		if len(j.Devices) == 0 {

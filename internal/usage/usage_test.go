@@ -127,3 +127,27 @@ func TestUndated(t *testing.T) {
 		t.Errorf("%d without times, jobs %+v", d.WithoutTimes, d.Jobs)
 	}
 }
+
+// TestAJobHasFewDays: of a year, a job counts in the days from its first wait to its end.
+func TestAJobHasFewDays(t *testing.T) {
+	first := noon.Add(-12*time.Hour).AddDate(0, 0, -200)
+	for _, c := range []struct {
+		name       string
+		job        Job
+		begin, end int
+	}{
+		{"over midnight", Job{Waited: []Span{{at(-20), at(-10)}}, Held: []Span{{at(-10), at(1)}}}, 199, 201},
+		{"until midnight", Job{Held: []Span{{at(-20), at(-12)}}}, 199, 200},
+		{"from midnight on", Job{Held: []Span{{at(-12), at(1)}}}, 200, 201},
+		{"since before the first day", Job{Held: []Span{{first.AddDate(-1, 0, 0), first.Add(time.Hour)}}}, 0, 1},
+		{"until after the last day", Job{Held: []Span{{at(0), noon.AddDate(1, 0, 0)}}}, 200, 366},
+		{"what it borrowed", Job{Loans: []Loan{{Span: Span{at(0), at(1)}}}}, 200, 201},
+		{"all before", Job{Held: []Span{{first.AddDate(-1, 0, 0), first.Add(-time.Hour)}}}, 0, 0},
+		{"all after", Job{Held: []Span{{first.AddDate(2, 0, 0), first.AddDate(3, 0, 0)}}}, 366, 366},
+		{"never", Job{}, 366, 0},
+	} {
+		if begin, end := daysOf(c.job, first, 366); begin != c.begin || end != c.end {
+			t.Errorf("%s: days %d to %d, want %d to %d", c.name, begin, end, c.begin, c.end)
+		}
+	}
+}
