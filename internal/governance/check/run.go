@@ -324,8 +324,12 @@ func (v *Verdict) needs() (out []remedy.Need, short bool) {
 	return all, false
 }
 
-// remedies finds the holders of what the job needs, and the changes that would let it run.
+// remedies finds the holders of what the job needs, and the changes that would let it run. What is suspended needs to be
+// resumed, and no change of the job helps it.
 func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, v *Verdict) error {
+	if v.Reason == kueue.WorkloadDeactivated {
+		return nil
+	}
 	needs, short := v.needs()
 	if v.Verdict == Waits && len(needs) > 0 {
 		var err error

@@ -49,11 +49,11 @@ func nodes(s *simulate.JobState) string {
 		if p.PodsPlaced >= p.Pods {
 			continue
 		}
-		even := ""
+		where := ""
 		if s.Reason == fit.NodesTooSmall {
-			even = " even on empty nodes"
+			where = verdict.OnEmptyNodes(p)
 		}
-		return fmt.Sprintf("%d of %s (%s) %s%s: %s", p.PodsPlaced, words.Count(p.Pods, "pod", "pods"), p.PodSet, words.Verb(p.Pods, "fits", "fit"), even, verdict.NodeReasons(p.Reasons))
+		return verdict.PodsPlaced(p, p.PodSet, where)
 	}
 	return ""
 }

@@ -53,22 +53,41 @@ func nodesWhy(v *check.Verdict) string {
 		if g.PodsPlaced >= g.Pods {
 			continue
 		}
-		text := fmt.Sprintf("%d of %s", g.PodsPlaced, words.Count(g.Pods, "pod", "pods"))
-		if name := podSetName(v, g.PodSet); name != "" {
-			text += " (" + name + ")"
+		if n.Reason == check.NoNodes {
+			return "no node belongs to the flavor: " + NodeReasons(g.Reasons)
 		}
-		text += words.Verb(g.Pods, " fits", " fit")
+		where := ""
 		switch n.Reason {
 		case check.NodesTooSmall:
-			text += " even on empty nodes"
-		case check.NoNodes:
-			text = "no node belongs to the flavor"
+			where = OnEmptyNodes(g)
 		case check.NodesFull:
-			text += " on the nodes now"
+			where = " on the nodes now"
 		}
-		return text + ": " + NodeReasons(g.Reasons)
+		return PodsPlaced(g, podSetName(v, g.PodSet), where)
 	}
 	return n.Message
+}
+
+// OnEmptyNodes is where the pods of a role do not all fit whatever runs on the nodes.
+func OnEmptyNodes(g fit.Placement) string {
+	if g.PodsPlaced > 0 {
+		return " on empty nodes"
+	}
+	return " even on empty nodes"
+}
+
+// PodsPlaced returns how many pods of a role fit, and why the nodes cannot take the next one. "Then" is with the pods that
+// fit: "3 of 4 pods (worker) fit on the nodes now; then 7 nodes have fewer than 8 free nvidia.com/gpu".
+func PodsPlaced(g fit.Placement, role, where string) string {
+	text := fmt.Sprintf("%d of %s", g.PodsPlaced, words.Count(g.Pods, "pod", "pods"))
+	if role != "" {
+		text += " (" + role + ")"
+	}
+	text += words.Verb(g.Pods, " fits", " fit") + where
+	if g.PodsPlaced > 0 {
+		return "only " + text + "; then " + NodeReasons(g.Reasons)
+	}
+	return text + ": " + NodeReasons(g.Reasons)
 }
 
 // NodeReasons sums up why nodes cannot take a pod: "6 nodes have fewer than 8 free

@@ -128,6 +128,7 @@ func remedyRows(p *textpage.Page, v *check.Verdict) {
 			p.Command(c)
 			shown[c] = true
 		}
+		shown[r.Flag] = true
 	}
 	for _, t := range v.Advice {
 		if !shown[t] {
@@ -265,6 +266,9 @@ func advice(v *check.Verdict, render Render) (out []string) {
 	if v.WorkersUnasked() {
 		out = append(out, "--workers asks them with Kueue's own kubeconfigs, --workers=WORKER=CONTEXT with your contexts")
 	}
+	if text := smallerPods(v); text != "" && v.Verdict == check.Never {
+		out = append(out, text)
+	}
 	out = append(out, detailAdvice(v, v.Detail, render)...)
 	if v.Quota.Detail != v.Detail {
 		out = append(out, detailAdvice(v, v.Quota.Detail, render)...)
@@ -307,15 +311,22 @@ func noNodeSuits(v *check.Verdict) bool {
 	})
 }
 
-// exceededAdvice returns what to do about a request beyond a limit. Nothing helps a pod that
-// no node can hold but a smaller pod.
-func exceededAdvice(v *check.Verdict) []string {
+// smallerPods returns what to do about a pod that no node can hold, "" where nodes can.
+func smallerPods(v *check.Verdict) string {
 	for _, g := range v.Nodes.Placements {
 		for _, r := range g.Reasons {
 			if v.Nodes.Reason == check.NodesTooSmall && r.Reason == fit.TooSmall && r.Most > 0 {
-				return []string{"request at most " + words.Amount(r.Resource, r.Most) + " per pod: no node has more"}
+				return "request at most " + words.Amount(r.Resource, r.Most) + " per pod: no node has more"
 			}
 		}
+	}
+	return ""
+}
+
+// exceededAdvice returns what to do about a request beyond a limit, where smaller pods are not the advice.
+func exceededAdvice(v *check.Verdict) []string {
+	if smallerPods(v) != "" {
+		return nil
 	}
 	l, limit, ok := v.Exceeded()
 	if !ok || limit <= 0 || noNodeSuits(v) {
