@@ -28,6 +28,8 @@ func TestPodsElsewhere(t *testing.T) {
 			check.Never, "NoMatchingFlavor", check.ResourceNotCovered, "cannot run in b: b has no quota for cpu, memory"},
 		{"RayJob on another cluster", kinds.RayJob, `{"entrypoint":"e","clusterSelector":{"ray.io/cluster":"c"}}`, false,
 			check.Admitted, "", "", "would start now, the job has no pods: Kueue has nothing to admit"},
+		{"Notebook without a queue", kinds.Notebook, `{"template":{"spec":{"containers":[{"name":"n","image":"i","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}}`, false,
+			check.Admitted, "", "", "would start now, outside quota: the job has no queue, and Kueue does not manage it: 1 nvidia.com/gpu"},
 		{"RayJob on another cluster in a queue", kinds.RayJob, `{"entrypoint":"e","clusterSelector":{"ray.io/cluster":"c"}}`, true,
 			check.Never, "Misconfigured", check.NeverResumed, "cannot run: Kueue suspends a RayJob with a queue (queue), and never resumes one that runs on the pods of another object"},
 	} {
@@ -38,7 +40,7 @@ func TestPodsElsewhere(t *testing.T) {
 			}
 			job := json.RawMessage(fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"j","labels":%s},"spec":%s}`, c.kind.GroupVersion(), c.kind.Kind, labels, c.spec))
 			v := ask(t, checker(t, fixture.LendThree()), check.Request{Object: object(t, job), Namespace: "b"})
-			if pods := c.name == "Workspace with resources"; v.Verdict != c.verdict || v.Reason != c.reason || v.Detail != c.detail || v.Summary != c.summary || (len(v.Job.PodSets) > 0) != pods {
+			if pods := c.name == "Workspace with resources" || c.name == "Notebook without a queue"; v.Verdict != c.verdict || v.Reason != c.reason || v.Detail != c.detail || v.Summary != c.summary || (len(v.Job.PodSets) > 0) != pods {
 				t.Errorf("%s %s %s: %s (quota %s, %d pod sets)", v.Verdict, v.Reason, v.Detail, v.Summary, v.Quota.Status, len(v.Job.PodSets))
 			}
 		})

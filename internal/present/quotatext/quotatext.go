@@ -74,11 +74,11 @@ func Problem(p *quota.Problem) string {
 		return fmt.Sprintf("%s can get %s of its %s idle %s of %s: other teams use more than their quota and what others lend",
 			p.Subject, amount(d.Limit), amount(d.Amount), p.Resource, p.Flavor)
 	case quota.OverCapacity:
-		text := fmt.Sprintf("the quota of all teams exceeds capacity: %s %s of %s, and the nodes have %s", amount(d.Amount), p.Resource, p.Subject, amount(d.Limit))
+		text := fmt.Sprintf("the quota of all teams exceeds capacity: %s %s of %s, and the ", amount(d.Amount), p.Resource, p.Subject)
 		if d.Unhealthy > 0 {
-			text += fmt.Sprintf(", %s of it on unhealthy nodes", amount(d.Unhealthy))
+			return text + fmt.Sprintf("healthy nodes have %s; unhealthy nodes have %s", amount(d.Limit-d.Unhealthy), amount(d.Unhealthy))
 		}
-		return text
+		return text + "nodes have " + amount(d.Limit)
 	}
 	return p.Code
 }

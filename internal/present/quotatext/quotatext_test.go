@@ -49,14 +49,14 @@ func TestProblems(t *testing.T) {
 		"cohort a of ml is its own ancestor: Kueue keeps the queue inactive":      {Code: quota.CohortCycle, Subject: "a", Details: quota.Details{Team: "ml"}},
 		"ClusterQueue q does not exist, but 1 workload holds its quota":           {Code: quota.QueueDeleted, Subject: "ml", Details: quota.Details{Object: "q", Count: 1}},
 		"ml has no quota": {Code: quota.NoQuota, Subject: "ml"},
-		"ml has quota for flavor f, which does not exist":                                                                    {Code: quota.UndefinedFlavor, Subject: "ml", Flavor: "f"},
-		"LocalQueue ns/q uses ClusterQueue cq, which does not exist":                                                         {Code: quota.MissingClusterQueue, Subject: "ns/q", Details: quota.Details{Object: "cq"}},
-		"4 workloads wait in a queue that does not exist; PENDING does not count them: a/1, a/2, a/3 and 1 more":             {Code: quota.LostWorkloads, Details: quota.Details{Count: 4, Workloads: []string{"a/1", "a/2", "a/3"}}},
-		"ml uses 8 nvidia.com/gpu more than its quota and what others lend (OVERCOMMIT)":                                     {Code: quota.Overcommitted, Subject: "ml", Resource: gpu, Details: quota.Details{Amount: 8}},
-		"the members of cohort low use 10 nvidia.com/gpu of f, and the limit of the cohort is 8":                             {Code: quota.AboveLimit, Subject: "low", Flavor: "f", Resource: gpu, Details: quota.Details{Object: "Cohort low", Amount: 10, Limit: 8}},
-		"ml uses 9 nvidia.com/gpu of f, and its limit is 8":                                                                  {Code: quota.AboveLimit, Subject: "ml", Flavor: "f", Resource: gpu, Details: quota.Details{Amount: 9, Limit: 8}},
-		"ml can get 2 of its 6 idle nvidia.com/gpu of f: other teams use more than their quota and what others lend":         {Code: quota.IdleTaken, Subject: "ml", Flavor: "f", Resource: gpu, Details: quota.Details{Amount: 6, Limit: 2}},
-		"the quota of all teams exceeds capacity: 16 nvidia.com/gpu of p5, and the nodes have 8, 4 of it on unhealthy nodes": {Code: quota.OverCapacity, Subject: "p5", Resource: gpu, Details: quota.Details{Amount: 16, Limit: 8, Unhealthy: 4}},
+		"ml has quota for flavor f, which does not exist":                                                                        {Code: quota.UndefinedFlavor, Subject: "ml", Flavor: "f"},
+		"LocalQueue ns/q uses ClusterQueue cq, which does not exist":                                                             {Code: quota.MissingClusterQueue, Subject: "ns/q", Details: quota.Details{Object: "cq"}},
+		"4 workloads wait in a queue that does not exist; PENDING does not count them: a/1, a/2, a/3 and 1 more":                 {Code: quota.LostWorkloads, Details: quota.Details{Count: 4, Workloads: []string{"a/1", "a/2", "a/3"}}},
+		"ml uses 8 nvidia.com/gpu more than its quota and what others lend (OVERCOMMIT)":                                         {Code: quota.Overcommitted, Subject: "ml", Resource: gpu, Details: quota.Details{Amount: 8}},
+		"the members of cohort low use 10 nvidia.com/gpu of f, and the limit of the cohort is 8":                                 {Code: quota.AboveLimit, Subject: "low", Flavor: "f", Resource: gpu, Details: quota.Details{Object: "Cohort low", Amount: 10, Limit: 8}},
+		"ml uses 9 nvidia.com/gpu of f, and its limit is 8":                                                                      {Code: quota.AboveLimit, Subject: "ml", Flavor: "f", Resource: gpu, Details: quota.Details{Amount: 9, Limit: 8}},
+		"ml can get 2 of its 6 idle nvidia.com/gpu of f: other teams use more than their quota and what others lend":             {Code: quota.IdleTaken, Subject: "ml", Flavor: "f", Resource: gpu, Details: quota.Details{Amount: 6, Limit: 2}},
+		"the quota of all teams exceeds capacity: 16 nvidia.com/gpu of p5, and the healthy nodes have 4; unhealthy nodes have 4": {Code: quota.OverCapacity, Subject: "p5", Resource: gpu, Details: quota.Details{Amount: 16, Limit: 8, Unhealthy: 4}},
 	} {
 		if got := Problem(&p); got != want {
 			t.Errorf("%+v:\n %s, want\n %s", p, got, want)

@@ -331,7 +331,7 @@ func skipped(v *check.Verdict) string {
 		}
 		return "outside quota: Kueue's configuration does not enable its integration " + k.Framework()
 	case q.Skipped == check.NoQueue:
-		return "the job has no queue: Kueue does not manage it"
+		return "outside quota: the job has no queue, and Kueue does not manage it"
 	}
 	return ""
 }
