@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -50,6 +51,14 @@ func (m PointInTime) At(now time.Time) time.Time {
 		return m.Time
 	}
 	return now.Add(-m.Ago)
+}
+
+// CheckPast returns the usage error about the start of a list in the future, where nothing has happened. m may be nil.
+func (m *PointInTime) CheckPast(flag string, now time.Time) error {
+	if m == nil || !m.At(now).After(now) {
+		return nil
+	}
+	return Invalid(flag, m.Time.UTC().Format(time.RFC3339), "must be before now").Suggest(errs.Option("--"+flag, "7d"))
 }
 
 // OptionalPointInTime defines a flag that takes a duration before now, a date (its start in UTC) or a time. value is nil until

@@ -95,6 +95,9 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if err := o.Since.CheckPast("since", f.Now()); err != nil {
+		return err
+	}
 	client, err := f.AWS(ctx, o.Account, "")
 	if err != nil {
 		return err

@@ -127,6 +127,9 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if err := o.Since.CheckPast("since", cluster.Now()); err != nil {
+		return err
+	}
 	scope, err := o.scope(ctx, cluster)
 	if err != nil {
 		return err

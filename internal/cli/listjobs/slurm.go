@@ -41,6 +41,9 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	if o.measures() {
 		return errs.Usagef("the utilization of accelerators is known only for Kubernetes clusters")
 	}
+	if err := o.Since.CheckPast("since", f.Now()); err != nil {
+		return err
+	}
 	format, err := f.Format()
 	if err != nil {
 		return err
