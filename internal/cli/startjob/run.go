@@ -200,9 +200,12 @@ func (r *run) resolve(ctx context.Context, t *parse.Template, s settings) (value
 	return s.given(), nil
 }
 
-// needsJob refuses flags that need a job if the manifest has none.
+// needsJob refuses flags that need a job if the manifest has none, and --node-count if --set gives the job another number.
 func (o *Options) needsJob(r render.Result) error {
 	if r.Job >= 0 {
+		if o.NodeCount != nil && len(o.Set) > 0 && r.NodeCount != *o.NodeCount {
+			return errs.Usagef("--node-count is %d, and --set makes it %d", *o.NodeCount, r.NodeCount).WithAdvice("set only one of them")
+		}
 		return nil
 	}
 	var e *errs.Error
