@@ -145,7 +145,7 @@ func (r *remote) readKueue(ctx context.Context) (*policy.Live, *inputs.Inputs, e
 func (r *remote) tags(ctx context.Context, again recreation) error {
 	for _, list := range [][]service.Resource{r.state.Policies, r.state.Allocations} {
 		for i := range list {
-			if !slices.Contains(again.names, list[i].Recreated()) {
+			if !slices.Contains(again.names, list[i].RecreateName()) {
 				continue
 			}
 			tags, err := r.client.Tags(ctx, list[i].ARN)

@@ -179,14 +179,14 @@ func (s *State) ToRecreate() []string {
 	var out []string
 	for _, r := range slices.Concat(s.Policies, s.Allocations) {
 		if recovery := RecoveryOf(r.Status); recovery == Recreate || recovery == Redelete {
-			out = append(out, r.Recreated())
+			out = append(out, r.RecreateName())
 		}
 	}
 	return out
 }
 
-// Recreated returns the name by which a person asks to create the resource again: its team, or [PolicyName].
-func (r *Resource) Recreated() string {
+// RecreateName returns the name by which a person asks to create the resource again: its team, or [PolicyName].
+func (r *Resource) RecreateName() string {
 	if r.Kind == Policy {
 		return PolicyName
 	}

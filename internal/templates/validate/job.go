@@ -159,7 +159,7 @@ func (f *Faults) checkResume(j *jobobject.View, roles []jobobject.Role) {
 func checkName(j *jobobject.View) *errs.Error {
 	name := manifest.TextOf(jobobject.Inner(j.Object, "metadata")["name"])
 	if name == "" {
-		return errs.Usagef("the job requires a name").Suggest(setting.Name.Option("NAME"))
+		return errs.Usagef("the job requires a name").Suggest(anyName())
 	}
 	if manifest.Unfilled(name) {
 		return nil // reported as missing
@@ -171,12 +171,12 @@ func checkName(j *jobobject.View) *errs.Error {
 		return checkBatchName(j, name)
 	}
 	if why := values.NotJobName(name); why != "" {
-		return errs.Usagef("%s", why).Suggest(validName(name)...)
+		return errs.Usagef("%s", why).Suggest(validName(name))
 	}
 	// The operators of these kinds give each pod a Service, whose name starts with
 	// a letter (DNS-1035).
 	if j.Kind.Services && name[0] >= '0' && name[0] <= '9' {
-		return errs.Usagef("invalid name %q of %s: must start with a letter", name, words.WithArticle(j.Kind.Kind))
+		return errs.Usagef("invalid name %q of %s: must start with a letter", name, words.WithArticle(j.Kind.Kind)).Suggest(anyName())
 	}
 	if jobrules.ChecksNames(j.Kind) {
 		return nil
@@ -192,7 +192,7 @@ func checkName(j *jobobject.View) *errs.Error {
 		}
 	}
 	if limit := 63 - len(longest); len(name) > limit {
-		return errs.Usagef("invalid name %q: must have at most %d characters, because pods are named NAME%s and their names have at most 63", manifest.Clip(name), limit, longest)
+		return errs.Usagef("invalid name %q: must have at most %d characters, because pods are named NAME%s and their names have at most 63", manifest.Clip(name), limit, longest).Suggest(anyName())
 	}
 	return nil
 }
@@ -206,18 +206,21 @@ func checkBatchName(j *jobobject.View, name string) *errs.Error {
 	}
 	switch why := values.NotJobName(name); {
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
-		return errs.Usagef("%s", why).Suggest(validName(name)...)
+		return errs.Usagef("%s", why).Suggest(validName(name))
 	case suffix != "" && len(name+suffix) > 63:
-		return errs.Usagef("invalid name %q: must have at most %d characters, because pods are named NAME%s and their names have at most 63", manifest.Clip(name), 63-len(suffix), suffix)
+		return errs.Usagef("invalid name %q: must have at most %d characters, because pods are named NAME%s and their names have at most 63", manifest.Clip(name), 63-len(suffix), suffix).Suggest(anyName())
 	case len(name) > 63:
-		return errs.Usagef("invalid name %q: must have at most 63 characters", manifest.Clip(name))
+		return errs.Usagef("invalid name %q: must have at most 63 characters", manifest.Clip(name)).Suggest(anyName())
 	}
 	return nil
 }
 
+// anyName suggests the flag for a name.
+func anyName() errs.Suggestion { return setting.Name.Option("NAME") }
+
 // validName returns the option for the valid name that comes nearest to one that is not;
-// none where too little is left of it.
-func validName(name string) []errs.Suggestion {
+// that of any name where too little is left of it.
+func validName(name string) errs.Suggestion {
 	near := strings.Trim(strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
@@ -228,7 +231,7 @@ func validName(name string) []errs.Suggestion {
 		return -1
 	}, strings.ToLower(name)), "-")
 	if len(near) < 2 {
-		return nil
+		return anyName()
 	}
-	return []errs.Suggestion{setting.Name.Option(near)}
+	return setting.Name.Option(near)
 }

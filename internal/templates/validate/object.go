@@ -49,7 +49,7 @@ func (f *Faults) checkObject(o map[string]any, alone bool) {
 	}
 	switch {
 	case version == "apps/v1" && kind == "StatefulSet" && name != "" && !manifest.Unfilled(name) && notNameOf(kind, name) != "":
-		f.add("metadata.name", errs.Usagef("%s", notNameOf(kind, name)).Suggest(validName(name)...))
+		f.add("metadata.name", errs.Usagef("%s", notNameOf(kind, name)).Suggest(validName(name)))
 	case isJob: // has rules of its own: checkName
 	case name == "" && manifest.TextOf(meta["generateName"]) == "" && !alone:
 		f.add("metadata.name", errs.Usagef("the %s requires a name", kind))
