@@ -26,13 +26,7 @@ import (
 func Load(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.Inputs, error) {
 	defer collector.Grow()()
 	in, err := inputs.Load(ctx, c.Client, inputs.Options{Finished: true, Namespaces: func(ctx context.Context) ([]string, error) {
-		names, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
-		if err != nil {
-			names = nil // leaves the namespace of the job
-		}
-		if namespace != "" {
-			names = append(names, namespace)
-		}
+		names, _ := c.KnownNamespaces(ctx, namespace, kinds.Workload) // without team namespaces, that of the job
 		return names, nil
 	}}, c.Now())
 	if err == nil && c.Snapshot != nil && c.Snapshot.Plain {

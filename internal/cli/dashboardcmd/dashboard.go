@@ -25,6 +25,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/history"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/loopback"
 	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
@@ -145,7 +146,9 @@ func Run(ctx context.Context, o *Options) error {
 			return nil, err
 		}
 		defer next()
-		return startestimate.Of(ctx, c, nil, queues, 0)
+		return startestimate.Of(ctx, c, func(ctx context.Context) ([]string, error) {
+			return c.KnownNamespaces(ctx, f.Global.Namespace, kinds.Workload)
+		}, queues, 0)
 	}
 	feed.recorded = func() map[history.NodeKey][]float64 { return recorded(f, c) }
 	if o.Web {

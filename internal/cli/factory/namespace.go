@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
@@ -36,6 +37,21 @@ func (c *Cluster) OwnNamespace(refused error) string {
 		own = c.lastNamespace()
 	}
 	return own
+}
+
+// KnownNamespaces returns the namespaces to read for a user who may not list in all of them: the given one, which may be "",
+// and the team namespaces with permission to list a kind; with neither, that of [Cluster.OwnNamespace]. The error is that of
+// finding the team namespaces.
+func (c *Cluster) KnownNamespaces(ctx context.Context, given string, list kinds.Resource) ([]string, error) {
+	names, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", list)
+	if given != "" {
+		names = append(names, given)
+	}
+	if own := c.OwnNamespace(err); len(names) == 0 && own != "" {
+		names = append(names, own)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 // namespacesFile has the last namespace that worked, by server. It is in the state

@@ -96,17 +96,8 @@ func (s Scope) queues(c *factory.Cluster, namespaces func(context.Context) []str
 
 // namespaces returns those that the user is known to work in.
 func (s Scope) namespaces(ctx context.Context, c *factory.Cluster) []string {
-	var out []string
-	if s.Namespace != "" {
-		out = append(out, s.Namespace)
-	}
-	found, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
-	out = append(out, found...)
-	if own := c.OwnNamespace(err); len(out) == 0 && own != "" {
-		out = append(out, own)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	names, _ := c.KnownNamespaces(ctx, s.Namespace, kinds.Workload) // the read reports what is hidden
+	return names
 }
 
 // Teams returns the teams in scope. An unknown one is an error with near names.

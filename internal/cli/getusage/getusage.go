@@ -197,7 +197,7 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*reading, error
 	want := state.Want{Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true}
 	if o.AllNamespaces || o.Team != "" {
 		want.FallbackNamespaces = func(ctx context.Context) ([]string, error) {
-			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
+			return c.KnownNamespaces(ctx, o.Factory.Global.Namespace, kinds.PyTorchJob.Resource)
 		}
 	} else {
 		ns, err := o.Factory.NamespaceToList(ctx, c)

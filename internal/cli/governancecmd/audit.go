@@ -95,7 +95,9 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := state.Load(ctx, c.Client, state.Want{ClusterQueues: true, Cohorts: true, LocalQueues: true, Workloads: true, PodSets: true, Flavors: true, PriorityClasses: true, Nodes: true}, c.Now())
+	want := state.Want{ClusterQueues: true, Cohorts: true, LocalQueues: true, Workloads: true, PodSets: true, Flavors: true, PriorityClasses: true, Nodes: true}
+	findteam.Scope{Namespace: f.Global.Namespace}.Fallbacks(c, &want)
+	s, err := state.Load(ctx, c.Client, want, c.Now())
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
-	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
@@ -183,7 +182,7 @@ func readLive(ctx context.Context, f *factory.Factory, what string, withJobs boo
 
 func loadLive(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, what string, withJobs bool) (*policy.Live, *inputs.Inputs, error) {
 	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{SkipWorkloads: !withJobs, Declared: true, Namespaces: func(ctx context.Context) ([]string, error) {
-		return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
+		return cluster.KnownNamespaces(ctx, f.Global.Namespace, kinds.Workload)
 	}}, cluster.Now())
 	if err != nil {
 		return nil, nil, err

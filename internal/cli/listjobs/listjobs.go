@@ -199,7 +199,7 @@ func (o *Options) scope(ctx context.Context, c *factory.Cluster) (scope, error) 
 			o.Factory.Notef("note: --namespace %s has no effect with -A: jobs of all namespaces are listed", ns)
 		}
 		s.all = func(ctx context.Context) ([]string, error) {
-			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
+			return c.KnownNamespaces(ctx, "", kinds.PyTorchJob.Resource)
 		}
 		return s, nil
 	}

@@ -43,7 +43,7 @@ func predict(ctx context.Context, c *factory.Cluster, t patch.Target, choice dis
 		return []string{"cannot predict the effect: no permission to list workloadpriorityclasses"}
 	}
 	in, err := inputs.Load(ctx, c.Client, inputs.Options{Namespaces: func(ctx context.Context) ([]string, error) {
-		return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
+		return c.KnownNamespaces(ctx, t.Job.Namespace, kinds.Workload)
 	}}, c.Now())
 	if err != nil {
 		return []string{fmt.Sprintf("cannot predict the effect: %v", err)}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -109,7 +108,7 @@ func Run(ctx context.Context, o *Options) error {
 	s, err := snapshot.Capture(ctx, cluster.Client, snapshot.Options{
 		Namespace: f.Global.Namespace,
 		Namespaces: func(ctx context.Context) ([]string, error) {
-			return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
+			return cluster.KnownNamespaces(ctx, "", kinds.PyTorchJob.Resource)
 		},
 		Context: cluster.Context, ContextNamespace: cluster.ContextNamespace,
 		By: "hyperpod " + f.Version, Now: cluster.Now(), Pseudonyms: o.Pseudonyms,

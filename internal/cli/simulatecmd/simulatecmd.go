@@ -15,7 +15,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
-	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
@@ -306,7 +305,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{Finished: !at.IsZero() || o.timed, Namespaces: func(ctx context.Context) ([]string, error) {
-		return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
+		return cluster.KnownNamespaces(ctx, f.Global.Namespace, kinds.Workload)
 	}}, now)
 	if err != nil {
 		return err
@@ -314,7 +313,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := factory.Failures(in.Missing); err != nil {
 		return err // a part of the cluster would behave in another way
 	}
-	if err := unreadable(in.Missing); err != nil {
+	if err := unreadable(in, changes); err != nil {
 		return err
 	}
 	f.MissingOf("simulation", in.Missing)
@@ -347,11 +346,23 @@ func Run(ctx context.Context, o *Options) error {
 
 // unreadable returns the error about queues, flavors or, in a file, workloads that could not be read at all, else nil. The
 // simulation would show a cluster that has none. Without permission to list workloads, the status of queues replaces them.
-func unreadable(missing []state.Missing) error {
-	missing = slices.DeleteFunc(slices.Clone(missing), func(m state.Missing) bool {
+// Without permission to list queues, the jobs of the namespaces that were read are Unknown. That serves those who add or
+// remove a job.
+func unreadable(in *inputs.Inputs, changes []simulate.Change) error {
+	if len(in.Workloads) > 0 && !slices.ContainsFunc(changes, needsQueues) && slices.ContainsFunc(in.Missing, func(m state.Missing) bool {
+		return m.Of(kinds.ClusterQueue) && m.Reason == state.Forbidden && !m.Partly
+	}) {
+		return nil
+	}
+	missing := slices.DeleteFunc(slices.Clone(in.Missing), func(m state.Missing) bool {
 		return m.Namespace != "" || m.Partly || (m.Of(kinds.Workload) || m.Of(kinds.Namespace)) && m.Reason != state.NotInFile
 	})
 	return factory.Unreadable("cannot simulate the cluster", missing, kinds.ClusterQueue, kinds.ResourceFlavor, kinds.Workload, kinds.Namespace)
+}
+
+// needsQueues reports a change whose only effects are on the decisions of queues.
+func needsQueues(c simulate.Change) bool {
+	return c.Kind != simulate.AddJob && c.Kind != simulate.RemoveJob
 }
 
 // allChanges returns those of the flags and those of files.

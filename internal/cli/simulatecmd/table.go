@@ -93,6 +93,8 @@ func summary(r *simulate.Report) []string {
 		what += fmt.Sprintf(", %d evicted", n)
 	}
 	switch {
+	case simulation.QueuesHidden(r) && len(r.Teams) == 0:
+		out = append(out, "what becomes of these jobs is unknown: you need permission to list clusterqueues")
 	case r.Settled:
 		out = append(out, what+"; the policy converges"+words.AfterCycles(r.CyclesRun))
 	case r.Loop != nil:
@@ -190,6 +192,17 @@ func mainResource(r *simulate.Report) string {
 			}
 		}
 	}
+	if len(r.Teams) == 0 { // their queues could not be read
+		for _, j := range r.Jobs {
+			for _, s := range []*simulate.JobState{j.Before, j.After} {
+				if s != nil {
+					for _, a := range s.Holds {
+						total[a.Resource] += float64(a.Amount)
+					}
+				}
+			}
+		}
+	}
 	best := "cpu"
 	for name, n := range total {
 		if kinds.Accelerator(name) && (!kinds.Accelerator(best) || n > total[best] || n == total[best] && name < best) {
@@ -237,7 +250,10 @@ func jobText(s *simulate.JobState, resource string) string {
 	}
 	switch s.State {
 	case simulate.Admitted, simulate.QuotaReserved:
-		text := fmt.Sprintf("%s: %s %s, %s borrowed", s.State, words.Number(resource, sum(s.Holds, resource)), words.Short(resource), words.Number(resource, sum(s.Borrowed, resource)))
+		text := fmt.Sprintf("%s: %s %s", s.State, words.Number(resource, sum(s.Holds, resource)), words.Short(resource))
+		if s.Reason != simulate.NotReadable {
+			text += fmt.Sprintf(", %s borrowed", words.Number(resource, sum(s.Borrowed, resource)))
+		}
 		if over := sum(s.Overcommit, resource); over > 0 {
 			text += ", " + words.Number(resource, over) + " overcommitted"
 		}
@@ -276,7 +292,7 @@ func why(s *simulate.JobState, resource string) string {
 			return fmt.Sprintf("%s more %s needed", x.Missing, words.Short(resource))
 		}
 	}
-	if s.Reason == "" || s.Message != "" && len(s.Message) <= 60 {
+	if s.Reason == "" || s.Reason == simulate.NotReadable || s.Message != "" && len(s.Message) <= 60 {
 		return s.Message
 	}
 	return s.Reason

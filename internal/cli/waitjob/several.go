@@ -78,7 +78,7 @@ func (o *Options) targets(ctx context.Context, c *factory.Cluster) (out []wait.T
 	}
 	if o.AllNamespaces {
 		want.FallbackNamespaces = func(ctx context.Context) ([]string, error) {
-			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
+			return c.KnownNamespaces(ctx, "", kinds.PyTorchJob.Resource)
 		}
 	} else {
 		ns, err := o.Factory.NamespaceToList(ctx, c)

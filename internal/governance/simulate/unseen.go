@@ -20,6 +20,7 @@ func RunSeen(ctx context.Context, in *inputs.Inputs, changes []Change, o Options
 	if err != nil || len(in.Missing) == 0 {
 		return r, err
 	}
+	r.hideQueues(in)
 	moving, frees := r.moving(), frees(slices.Concat(changes, o.Then))
 	as := o
 	as.asIs = true // Kueue has decided about the jobs that wait, and knew what could not be read
@@ -47,6 +48,10 @@ func RunSeen(ctx context.Context, in *inputs.Inputs, changes []Change, o Options
 		r.between(in, &b)
 	}
 	return r, nil
+}
+
+func notReadable() *JobState {
+	return &JobState{State: Unknown, Reason: NotReadable, Holds: []Amount{}, Borrowed: []Amount{}, Overcommit: []Amount{}, PodSets: []PodSet{}}
 }
 
 // frees reports changes after which jobs that Kueue has put aside may start. A new job alone leaves them where they are.
@@ -106,7 +111,7 @@ func (r *Report) between(in *inputs.Inputs, b *bounds) {
 			r.set(j, high)
 		case !b.certain(j, low):
 			unknown[key] = true
-			r.set(j, &JobState{State: Unknown, Reason: NotReadable, Holds: []Amount{}, Borrowed: []Amount{}, Overcommit: []Amount{}, PodSets: []PodSet{}})
+			r.set(j, notReadable())
 		}
 	}
 	r.Preempted = slices.DeleteFunc(r.Preempted, func(p Preemption) bool {

@@ -3,6 +3,7 @@ package simulation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,6 +142,13 @@ func ProblemLines(list []simulate.Problem) []string {
 		out = append(out[:mostProblems], fmt.Sprintf("PROBLEM: %d more (-o json)", n))
 	}
 	return out
+}
+
+// QueuesHidden reports a simulation of jobs whose ClusterQueues the user has no permission to read.
+func QueuesHidden(r *simulate.Report) bool {
+	return slices.ContainsFunc(r.Jobs, func(j simulate.Job) bool {
+		return j.Before != nil && j.Before.Reason == simulate.NotReadable || len(r.Teams) == 0 && j.After != nil && j.After.Reason == simulate.NotReadable
+	})
 }
 
 // DependsOn says what a job whose state is Unknown depends on.
