@@ -216,51 +216,15 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*reading, error
 	}
 	r := &reading{state: st, namespace: want.Namespace}
 	r.teamsHidden = slices.ContainsFunc(st.Missing, func(m state.Missing) bool { return ofQueues(m) && m.Reason != state.NotServed })
-	queues, reason := unreadQueues(st)
+	queues, reason := findteam.UnreadLenders(st)
 	st.Missing = slices.DeleteFunc(st.Missing, ofQueues) // only what is borrowed, and names of teams, need them
 	o.Factory.Missing(st.Missing)
 	r.events, err = state.ListEvents(ctx, c.Client, want.Namespace, kube.ListOptions{})
 	if err != nil && !kube.IsForbidden(err) && !kube.IsNotServed(err) {
 		return nil, err
 	}
-	o.Factory.Notes(hidden(queues, reason, err != nil))
+	o.Factory.Notes(findteam.HiddenUsage(queues, reason, err != nil))
 	return r, nil
-}
-
-// unreadQueues returns the ClusterQueues that hold quota of workloads and could not be read, so that what was borrowed there is
-// unknown, and the reason of state.Missing.
-func unreadQueues(st *state.State) (names []string, reason string) {
-	missing := slices.DeleteFunc(st.MissingOf(kinds.ClusterQueue), func(m state.Missing) bool { return m.Reason == state.NotServed })
-	if len(missing) == 0 {
-		return nil, ""
-	}
-	for _, w := range st.Workloads {
-		if w.Admission != nil && !slices.ContainsFunc(st.ClusterQueues, func(q state.ClusterQueue) bool { return q.Name == w.Admission.ClusterQueue }) {
-			names = append(names, w.Admission.ClusterQueue)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), missing[0].Reason
-}
-
-// hidden returns notes about what the figures lack, because ClusterQueues or events could not be read.
-func hidden(queues []string, reason string, events bool) (notes []string) {
-	list := "clusterqueues " + words.Some(queues, 3)
-	switch {
-	case len(queues) == 0:
-	case reason == state.Forbidden && events:
-		return []string{"borrowed amounts and runs before a preemption are hidden: no permission to list events and to read " + list}
-	case reason == state.Forbidden:
-		notes = append(notes, "borrowed amounts are hidden: no permission to read "+list)
-	case reason == state.NotInFile:
-		notes = append(notes, "borrowed amounts are unknown: not in the file: "+list)
-	default:
-		notes = append(notes, "borrowed amounts are unknown: cannot read "+list)
-	}
-	if events {
-		notes = append(notes, "events are hidden: runs before a preemption may be missing")
-	}
-	return notes
 }
 
 // jobs returns the chosen jobs as values, and when the oldest was created.

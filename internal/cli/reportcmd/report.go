@@ -216,6 +216,8 @@ func (o *Options) read(ctx context.Context) (data *history.Data, source string, 
 		return nil, "", now, err
 	}
 	f.MissingFigures(st.Missing)
+	queues, reason := findteam.UnreadLenders(st)
+	f.Notes(findteam.HiddenUsage(queues, reason, false))
 	return history.Of(historystore.Cluster(c), obs, from), report.FromCluster, now, nil
 }
 

@@ -1,4 +1,4 @@
-package getusage
+package findteam
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 )
 
 // A note says why borrowed amounts are unknown: only a refusal is a missing permission. One note has all that is hidden.
-func TestHidden(t *testing.T) {
+func TestHiddenUsage(t *testing.T) {
 	in := func(queue string) state.Workload {
 		return state.Workload{Admission: &state.Admission{ClusterQueue: queue}}
 	}
@@ -33,8 +33,8 @@ func TestHidden(t *testing.T) {
 		if c.missing != "" {
 			st.Missing = []state.Missing{{Resource: kinds.ClusterQueue, Verb: "list", Reason: c.missing}}
 		}
-		queues, reason := unreadQueues(st)
-		if got := strings.Join(hidden(queues, reason, c.events), "; "); got != c.want {
+		queues, reason := UnreadLenders(st)
+		if got := strings.Join(HiddenUsage(queues, reason, c.events), "; "); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
