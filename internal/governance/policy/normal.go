@@ -48,6 +48,29 @@ func changing(desired, live *kueue.ClusterQueueSpec) []string {
 	return withGroups(out, desired, live)
 }
 
+// stated returns a ClusterQueue that states Kueue's default of a field where a document leaves the field out and the cluster has
+// another value, such as Hold: apply leaves a field without a value as it is.
+func stated(q *kueue.ClusterQueue, live *kueue.ClusterQueueSpec) *kueue.ClusterQueue {
+	want, now := normal(&q.Spec), normal(live)
+	stop := q.Spec.StopPolicy == nil && *now.StopPolicy != *want.StopPolicy
+	order := q.Spec.QueueingStrategy == "" && now.QueueingStrategy != want.QueueingStrategy
+	flavors := q.Spec.FlavorFungibility == nil && !reflect.DeepEqual(now.FlavorFungibility, want.FlavorFungibility)
+	if !stop && !order && !flavors {
+		return q
+	}
+	q = q.DeepCopy()
+	if stop {
+		q.Spec.StopPolicy = want.StopPolicy
+	}
+	if order {
+		q.Spec.QueueingStrategy = want.QueueingStrategy
+	}
+	if flavors {
+		q.Spec.FlavorFungibility = want.FlavorFungibility
+	}
+	return q
+}
+
 // resourceGroups is the field of a spec that is compared by what it means.
 const resourceGroups = "resourceGroups"
 

@@ -127,6 +127,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		var fields []string
 		lowers := false
 		if old != nil {
+			q = stated(q, &old.Spec)
 			fields = changing(&q.Spec, &old.Spec)
 			lowers = lower(&old.Spec, &q.Spec)
 		}
