@@ -71,13 +71,28 @@ func (o *AuditOptions) Validate() error {
 	switch {
 	case o.Rules && o.File != "":
 		return factory.Excludes("alert-rules", "file")
+	case o.Rules && o.Factory.Global.Output != "" && !strings.EqualFold(o.Factory.Global.Output, string(output.PrometheusRules)):
+		return factory.Excludes("alert-rules", "output="+o.Factory.Global.Output)
 	case o.rules() && o.File != "":
 		return factory.Excludes("output="+string(output.PrometheusRules), "file")
 	}
-	if o.Target.remote() && o.File == "" {
-		return factory.Requires("cluster-name", "--file")
+	if flag := o.compares(); flag != "" && o.File == "" {
+		return factory.Requires(strings.TrimPrefix(flag, "--"), "--file")
 	}
 	return o.Target.validate()
+}
+
+// compares returns a flag that only the comparison with a file reads, "" if none is given.
+func (o *AuditOptions) compares() string {
+	switch given := mappingArgs(o.Mapping.mapping()); {
+	case len(given) > 0:
+		return given[0]
+	case o.Target.cluster != "":
+		return "--cluster-name"
+	case o.Target.target != "":
+		return "--target"
+	}
+	return ""
 }
 
 // rules reports whether the command prints alert rules in place of an audit.

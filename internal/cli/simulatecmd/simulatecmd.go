@@ -184,6 +184,9 @@ func (o *Options) Validate() error {
 	case o.assumed && o.AtText == "" && !o.timed:
 		return factory.Requires("assume-duration", "--at or --for").Suggest(errs.Option("--at", "+2h", "--assume-duration", words.Exact(o.Assume)))
 	}
+	if o.AllowUnknown && len(o.AddJobs)+len(o.Files)+len(o.ChangeFiles) == 0 {
+		return factory.Requires("allow-unknown", "--add-job, --filename or --changes")
+	}
 	_, err := o.changes()
 	return err
 }
