@@ -79,6 +79,8 @@ const (
 	MaximumExecutionTime DurationSource = "MaximumExecutionTime"
 	// ActiveDeadline is the job's, or its pods', activeDeadlineSeconds.
 	ActiveDeadline DurationSource = "ActiveDeadline"
+	// PastDeadline: its ActiveDeadline passed minutes ago, and its operator has not ended it. It may end at any time.
+	PastDeadline DurationSource = "PastDeadline"
 	// Reported is the remaining run time that the job itself reports.
 	Reported DurationSource = "Reported"
 	// TeamPriorityHistory: quartiles of finished workloads of its queue and priority.

@@ -104,6 +104,9 @@ func (l *durations) remaining(w *kueue.Workload, elapsed time.Duration) span {
 		default:
 			out.low, out.high = min(out.low, left), min(out.high, left)
 		}
+		if source == queue.ActiveDeadline && elapsed-limit >= late {
+			out.source = queue.PastDeadline
+		}
 	}
 	if !out.known && l.o.Assume > 0 {
 		out = span{l.o.Assume - elapsed, l.o.Assume - elapsed, queue.Assumed, true}
@@ -113,6 +116,9 @@ func (l *durations) remaining(w *kueue.Workload, elapsed time.Duration) span {
 	}
 	return out
 }
+
+// late is how long after its deadline a workload still counts as one that its operator is about to end.
+const late = 2 * time.Minute
 
 // limit returns the longest a workload may run, 0 when nothing limits it.
 func (l *durations) limit(w *kueue.Workload) (limit time.Duration, source queue.DurationSource) {

@@ -206,6 +206,26 @@ func TestWorkload(t *testing.T) {
 			}
 			return forecast.StatedEnd{}
 		}}, "30m0s-30m0s ActiveDeadline:1"},
+		{"a deadline that has just passed", func(w *world) *kueue.Workload {
+			w.team("a", "", 8)
+			w.add(w.job("a", "r1", 8, since(h)))
+			return w.job("a", "new", 8)
+		}, forecast.Options{Deadline: func(w *kueue.Workload) forecast.StatedEnd {
+			if w.Name == "r1" {
+				return forecast.StatedEnd{Deadline: 59 * time.Minute}
+			}
+			return forecast.StatedEnd{}
+		}}, "0s-0s ActiveDeadline:1"},
+		{"a deadline that passed minutes ago", func(w *world) *kueue.Workload {
+			w.team("a", "", 8)
+			w.add(w.job("a", "r1", 8, since(h)))
+			return w.job("a", "new", 8)
+		}, forecast.Options{Deadline: func(w *kueue.Workload) forecast.StatedEnd {
+			if w.Name == "r1" {
+				return forecast.StatedEnd{Deadline: 50 * time.Minute}
+			}
+			return forecast.StatedEnd{}
+		}}, "0s-0s PastDeadline:1"},
 		{"what the job reports, before what is usual", func(w *world) *kueue.Workload {
 			w.team("a", "", 8)
 			w.finished("a", 5, 2*h, 3*h, 4*h, 5*h)

@@ -93,6 +93,8 @@ func Basis(source string, jobs int) string {
 		what = "maximum run time"
 	case queue.ActiveDeadline:
 		what = "deadline"
+	case queue.PastDeadline:
+		return words.Count(jobs, "job", "jobs") + " that " + words.Verb(jobs, "its operator has not ended after its deadline", "their operators have not ended after their deadlines")
 	case queue.Reported:
 		what = "own estimate"
 	case queue.TeamPriorityHistory:

@@ -30,9 +30,11 @@ func TestFill(t *testing.T) {
 
 func TestBasis(t *testing.T) {
 	for want, got := range map[string]string{
-		"1 job's deadline":                   Basis(string(queue.ActiveDeadline), 1),
-		"2 jobs' usual run time in the team": Basis(string(queue.TeamHistory), 2),
-		"1 job past the assumed run time":    Basis(string(queue.PastAssumed), 1),
+		"1 job's deadline":                                                 Basis(string(queue.ActiveDeadline), 1),
+		"2 jobs' usual run time in the team":                               Basis(string(queue.TeamHistory), 2),
+		"1 job past the assumed run time":                                  Basis(string(queue.PastAssumed), 1),
+		"1 job that its operator has not ended after its deadline":         Basis(string(queue.PastDeadline), 1),
+		"2 jobs that their operators have not ended after their deadlines": Basis(string(queue.PastDeadline), 2),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
