@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -125,7 +126,7 @@ func TestCommandPermissions(t *testing.T) {
 	deleting := func(command string) bool {
 		return slices.Contains([]string{"cancel-job", "cancel-job --reason", "delete-template", "mcp --allow start,cancel,patch"}, command) || strings.HasSuffix(command, "--on-interrupt cancel")
 	}
-	for _, c := range commandPermissionsOf(func(q question) bool { return q.resource != "nodes" && q.verb != "delete" }) {
+	for _, c := range commandPermissionsOf(func(q question) bool { return q.resource != "nodes" && q.verb != "delete" }, false) {
 		if want := !deleting(c.Command); c.Allowed != want || c.Allowed != (len(c.MissingPermissions) == 0) {
 			t.Errorf("%+v", c)
 		}
@@ -141,7 +142,7 @@ func TestJobKindsAreAlternatives(t *testing.T) {
 		granted := func(q question) bool {
 			return q.resource == kind || !permissions.Permission{Group: q.group, Resource: q.resource}.OfJobKind()
 		}
-		for _, c := range commandPermissionsOf(granted) {
+		for _, c := range commandPermissionsOf(granted, false) {
 			onJobs := slices.Contains([]string{"list-jobs", "start-job", "get-log", "wait-job", "cancel-job"}, c.Command)
 			if onJobs && (c.Allowed != want || (len(c.MissingPermissions) == 0) != want) {
 				t.Errorf("%s: %+v", kind, c)
@@ -149,6 +150,42 @@ func TestJobKindsAreAlternatives(t *testing.T) {
 			if onJobs && want && !slices.Contains(c.HiddenWithout, "list mpijobs.kubeflow.org") {
 				t.Errorf("the other kinds are not named: %+v", c)
 			}
+		}
+	}
+}
+
+// TestOwnQueueByName: for a member who reads the team's ClusterQueue by name, the list of LocalQueues is not required.
+func TestOwnQueueByName(t *testing.T) {
+	queues := func(readable bool) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+				var review struct {
+					Spec struct{ ResourceAttributes struct{ Resource string } }
+				}
+				_ = json.NewDecoder(r.Body).Decode(&review)
+				w.WriteHeader(http.StatusCreated)
+				fmt.Fprintf(w, `{"kind":"SelfSubjectAccessReview","status":{"allowed":%t}}`, review.Spec.ResourceAttributes.Resource != "localqueues")
+			case readable && strings.HasSuffix(r.URL.Path, "/clusterqueues/hyperpod-ns-a-clusterqueue"):
+				fmt.Fprint(w, `{"kind":"ClusterQueue","metadata":{"name":"hyperpod-ns-a-clusterqueue"}}`)
+			default:
+				faulty(w, r)
+			}
+		}
+	}
+	for _, readable := range []bool{true, false} {
+		d := Document{}
+		c := kube.NewInProcess(queues(readable), "test", kube.Options{})
+		Examine(t.Context(), Subject{Client: c, Live: true, Now: time.Now, Namespace: func(context.Context) (string, error) { return "hyperpod-ns-a", nil }}, &d)
+		for _, p := range d.CommandPermissions {
+			hidden := slices.Contains(p.HiddenWithout, "list localqueues.kueue.x-k8s.io")
+			if (p.Command == "get-quota" || p.Command == "get-queue") && (p.Allowed != readable || readable && !hidden) {
+				t.Errorf("readable %v: %+v", readable, p)
+			}
+		}
+		if len(d.CommandPermissions) == 0 {
+			t.Error("no permissions were examined")
 		}
 	}
 }

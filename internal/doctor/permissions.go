@@ -7,8 +7,10 @@ import (
 	"sync"
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/permissions"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
 
 // question asks the API server for one permission.
@@ -56,7 +58,7 @@ func examinePermissions(ctx context.Context, s Subject, f *findings) {
 		f.add(nil, failed(Permissions, err), failed(Services, err))
 		return
 	}
-	commands := commandPermissionsOf(func(q question) bool { return answers.granted[q] })
+	commands := commandPermissionsOf(func(q question) bool { return answers.granted[q] }, readsOwnQueue(ctx, s, namespace))
 	d := Diagnosis{Code: Permissions, Status: OK, Of: len(commands)}
 	for _, c := range commands {
 		if !c.Allowed {
@@ -67,6 +69,20 @@ func examinePermissions(ctx context.Context, s Subject, f *findings) {
 		d.Status, d.Reason = Warn, Incomplete
 	}
 	f.add(func(doc *Document) { doc.CommandPermissions = commands }, d, services(func(q question) bool { return answers.granted[q] }))
+}
+
+// readsOwnQueue reports whether the ClusterQueue that task governance makes for the team of a namespace can be read.
+func readsOwnQueue(ctx context.Context, s Subject, namespace string) bool {
+	team := discovery.TeamOf(namespace, nil)
+	if team == "" {
+		return false
+	}
+	at, err := reader.Served(ctx, s.Client, kinds.ClusterQueue)
+	if err != nil {
+		return false
+	}
+	var queue struct{}
+	return s.Client.Get(ctx, at, "", discovery.ManagedClusterQueue(team), &queue) == nil
 }
 
 // services returns whether the user can create Deployments and Services. Most teams need none of it, so only a part of the
@@ -121,8 +137,9 @@ func review(ctx context.Context, s Subject, namespace string) (*answers, error) 
 }
 
 // commandPermissionsOf returns which commands the granted questions allow. Job kinds are alternatives: a command
-// works with those kinds whose verbs are all granted, and needs one of them.
-func commandPermissionsOf(granted func(question) bool) []CommandPermissions {
+// works with those kinds whose verbs are all granted, and needs one of them. ownQueue reports that the team's ClusterQueue can
+// be read by its name.
+func commandPermissionsOf(granted func(question) bool, ownQueue bool) []CommandPermissions {
 	out := []CommandPermissions{}
 	for _, c := range permissions.Commands() {
 		p := CommandPermissions{Command: c.Name, MissingPermissions: []string{}, HiddenWithout: refused(c.Optional, granted)}
@@ -130,6 +147,14 @@ func commandPermissionsOf(granted func(question) bool) []CommandPermissions {
 		one := false
 		for _, need := range c.Needs {
 			missing := refused([]permissions.Permission{need}, granted)
+			if ownQueue && slices.ContainsFunc(c.Queue, func(p permissions.Permission) bool { return p.Group == need.Group && p.Resource == need.Resource }) {
+				for _, text := range missing {
+					if !slices.Contains(p.HiddenWithout, text) {
+						p.HiddenWithout = append(p.HiddenWithout, text)
+					}
+				}
+				continue
+			}
 			if !need.OfJobKind() {
 				p.MissingPermissions = append(p.MissingPermissions, missing...)
 				continue

@@ -30,6 +30,9 @@ func (p Permission) OfJobKind() bool {
 type Command struct {
 	Name            string
 	Needs, Optional []Permission
+	// Queue are those of Needs that show which ClusterQueue is the team's. Task governance names it after the namespace, so
+	// they are optional for a member who can get it by this name.
+	Queue []Permission
 }
 
 const kueueGroup = kinds.KueueGroup
@@ -126,9 +129,9 @@ func Commands() []Command {
 		{Name: "get-job", Needs: append(jobs("get", list), find...), Optional: []Permission{in("", "events", list), all("", "nodes", list), all(kueueGroup, "clusterqueues", "get")}},
 		{Name: "get-log", Needs: append(jobs("get", list), in("", "pods", list, watch), in("", "pods/log", "get"))},
 		{Name: "get-log --on-interrupt cancel", Needs: append(jobs("get", list, "delete"), in("", "pods", list, watch), in("", "pods/log", "get")), Optional: append([]Permission{in(kueueGroup, "workloads", list)}, together...)},
-		{Name: "get-queue", Needs: []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
+		{Name: "get-queue", Queue: []Permission{in(kueueGroup, "localqueues", list)}, Needs: []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
 			Optional: append(append(everywhere(jobs(list)), decide...), in("visibility.kueue.x-k8s.io", "localqueues/pendingworkloads", "get"))},
-		{Name: "get-quota", Needs: []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
+		{Name: "get-quota", Queue: []Permission{in(kueueGroup, "localqueues", list)}, Needs: []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
 			Optional: []Permission{all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list), all("", "nodes", list), all(kueueGroup, "workloads", list), all(kueueGroup, "localqueues", list)}},
 		{Name: "get-usage", Needs: append(jobs(list), find...), Optional: []Permission{all(kueueGroup, "clusterqueues", list), in(kueueGroup, "localqueues", list), in("", "events", list)}},
 		{Name: "list-jobs", Needs: append(jobs(list), find...)},
