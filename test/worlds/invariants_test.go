@@ -17,8 +17,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// jobRow is a row of list-jobs.
-type jobRow struct{ Name, Namespace, State string }
+// jobRow is a row of list-jobs; with --verbose, it has the pods.
+type jobRow struct {
+	Name, Namespace, State string
+	Pods, PodsReady        int
+}
+
+// whole reports a job that runs with all of its pods: some kinds run as soon as one pod does.
+func (j jobRow) whole() bool { return j.State == "Running" && j.PodsReady == j.Pods }
 
 func (j jobRow) key() string { return j.Namespace + "/" + j.Name }
 

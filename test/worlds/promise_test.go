@@ -50,11 +50,11 @@ func (w *world) kept(ctx context.Context, s step, p promise) error {
 	if p.Quota.Tie || w.loops {
 		return nil
 	}
-	list, err := w.jobs(ctx)
+	list, err := w.jobs(ctx, "--verbose")
 	if err != nil {
 		return err
 	}
-	running := 0
+	whole := 0
 	for _, key := range s.keys() {
 		at := slices.IndexFunc(list, func(j jobRow) bool { return j.key() == key })
 		if at < 0 {
@@ -62,8 +62,8 @@ func (w *world) kept(ctx context.Context, s step, p promise) error {
 		}
 		state := list[at].State
 		started := slices.Contains([]string{"Starting", "Running"}, state)
-		if state == "Running" {
-			running++
+		if list[at].whole() {
+			whole++
 		}
 		switch p.Verdict {
 		case "Admitted":
@@ -77,8 +77,8 @@ func (w *world) kept(ctx context.Context, s step, p promise) error {
 			}
 		}
 	}
-	if running == len(s.jobs) && (p.Verdict == "Waits" || p.Verdict == "Never") {
-		return fmt.Errorf("the dry run of %s said %s; it runs", s.unit(), p.Verdict)
+	if whole == len(s.jobs) && (p.Verdict == "Waits" || p.Verdict == "Never") {
+		return fmt.Errorf("the dry run of %s said %s; all its pods run", s.unit(), p.Verdict)
 	}
 	return nil
 }
