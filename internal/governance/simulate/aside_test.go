@@ -9,6 +9,25 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 )
 
+// TestSuspendedJobsDoNotWait: a suspended job is in no count of jobs that wait, as in get-queue.
+func TestSuspendedJobsDoNotWait(t *testing.T) {
+	w := world(t, "lend-three.yaml")
+	for _, o := range w.Objects {
+		if wl, ok := o.(*kueue.Workload); ok && wl.Name == "low" {
+			wl.Spec.Active = new(bool)
+		}
+	}
+	r := run(t, w, 1)
+	if r.Before.Admitted != 2 || r.Before.Waiting != 0 || r.After.Waiting != 0 || short(r) != "" {
+		t.Errorf("%+v %+v %s", r.Before, r.After, short(r))
+	}
+	for _, team := range r.Teams {
+		if team.Before.Waiting != 0 || team.After.Waiting != 0 {
+			t.Errorf("%s: %+v %+v", team.Team, team.Before, team.After)
+		}
+	}
+}
+
 // TestWhatKueueHasPutAside: Kueue tries a job that it has put aside only after a change that concerns its tree of cohorts.
 func TestWhatKueueHasPutAside(t *testing.T) {
 	w := world(t, "lend-three.yaml", "apart.yaml")

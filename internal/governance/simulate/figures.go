@@ -55,9 +55,9 @@ func (c *Counts) of(jobState string) *int {
 	return nil
 }
 
-// add adds n jobs of a state.
-func (c *Counts) add(jobState string, n int) {
-	if counter := c.of(jobState); counter != nil {
+// add adds n jobs of a state. A suspended job waits for nothing: it does not count.
+func (c *Counts) add(s *JobState, n int) {
+	if counter := c.of(s.State); counter != nil && !s.suspended {
 		*counter += n
 	}
 }
@@ -114,7 +114,7 @@ func (r *result) use() quota.Use {
 			if apimeta.IsStatusConditionTrue(s.object.Status.Conditions, kueue.WorkloadAdmitted) {
 				book(u.Used, s.ClusterQueue, inputs.Holds(s.object))
 			}
-		case s.State != Finished:
+		case s.State != Finished && !s.suspended:
 			u.Waiting[s.ClusterQueue]++
 		}
 	}
@@ -159,7 +159,7 @@ func (r *result) figures() {
 	}
 	for _, s := range r.states {
 		if t := r.teams[s.ClusterQueue]; t != nil {
-			t.add(s.State, 1)
+			t.add(&s.JobState, 1)
 		}
 	}
 }

@@ -123,6 +123,7 @@ type JobState struct {
 	// Holds is its quota. Borrowed is the part that others lend, Overcommit the part that nobody lends.
 	Holds, Borrowed, Overcommit []Amount
 	PodSets                     []PodSet
+	suspended                   bool // its workload is inactive: Kueue does not queue it
 }
 
 // PodSet is what one pod set got.

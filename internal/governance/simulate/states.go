@@ -56,6 +56,7 @@ type flavorResource struct{ flavor, resource string }
 // stateOf reads a workload's status as the engine has left it.
 func (r *result) stateOf(w *kueue.Workload) *standing {
 	s := &standing{object: w, JobState: JobState{State: Waiting, Holds: []Amount{}, Borrowed: []Amount{}, Overcommit: []Amount{}, PodSets: []PodSet{}}}
+	s.suspended = w.Spec.Active != nil && !*w.Spec.Active
 	reserved, admitted := false, false
 	for _, c := range w.Status.Conditions {
 		on := c.Status == metav1.ConditionTrue

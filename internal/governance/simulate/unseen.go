@@ -127,8 +127,8 @@ func (r *Report) between(in *inputs.Inputs, b *bounds) {
 // set gives a job another state after the changes, and updates the counts.
 func (r *Report) set(j *Job, s *JobState) {
 	move := func(c *Counts) {
-		c.add(j.After.State, -1)
-		c.add(s.State, 1)
+		c.add(j.After, -1)
+		c.add(s, 1)
 	}
 	move(&r.After.Counts)
 	for i := range r.Teams {
