@@ -2,6 +2,7 @@ package factory
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,17 +42,41 @@ func (h *OneCluster) CompleteGroups(f *Factory, cmd *cobra.Command, flag string)
 
 // CompleteNodes completes the values of a flag with the instances of the cluster that the command line names.
 func (h *OneCluster) CompleteNodes(f *Factory, cmd *cobra.Command, flag string) {
-	h.completeParts(f, cmd, flag, func(ctx context.Context, f *Factory, one OneCluster) (out []string, err error) {
-		client, err := f.AWS(ctx, one.Account, "")
-		if err != nil {
-			return nil, err
+	h.completeParts(f, cmd, flag, nodesOf)
+}
+
+// CompleteNodeArgs completes the arguments of a command that takes a cluster, unless a flag names it, and at most so many of its
+// nodes (0: any number). It follows AddFlags.
+func (h *OneCluster) CompleteNodeArgs(f *Factory, cmd *cobra.Command, most int) {
+	completeCluster := cmd.ValidArgsFunction
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		one, given := *h, args
+		switch {
+		case one.Cluster != "":
+		case len(args) == 0:
+			return completeCluster(cmd, args, prefix)
+		default:
+			one.Cluster, given = args[0], args[1:]
 		}
-		nodes, err := client.ListNodes(ctx, one.Cluster)
-		for _, n := range nodes {
-			out = append(out, described(n.InstanceID, n.Group))
+		if most > 0 && len(given) >= most {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return out, err
-	})
+		found, directive := f.CompleteWith(cmd, prefix, func(ctx context.Context, f *Factory) ([]string, error) { return nodesOf(ctx, f, one) })
+		return slices.DeleteFunc(found, func(w string) bool { return slices.Contains(given, Word(w)) }), directive
+	}
+}
+
+// nodesOf returns the instances of a cluster, each with its group.
+func nodesOf(ctx context.Context, f *Factory, one OneCluster) (out []string, err error) {
+	client, err := f.AWS(ctx, one.Account, "")
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := client.ListNodes(ctx, one.Cluster)
+	for _, n := range nodes {
+		out = append(out, described(n.InstanceID, n.Group))
+	}
+	return out, err
 }
 
 // completeParts completes the values of a flag with parts of the cluster that the command line names.

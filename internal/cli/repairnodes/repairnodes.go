@@ -105,6 +105,7 @@ func newCmd(f *factory.Factory, v verb, short, long string, runF func(context.Co
 		RunE:    factory.RunE(o, o.take, Run, runF),
 	}
 	o.AddFlags(f, cmd)
+	o.CompleteNodeArgs(f, cmd, 0)
 	fs := cmd.Flags()
 	o.AddGroup(f, cmd, &o.Group, "all nodes of this instance group")
 	if v.repair == "" {

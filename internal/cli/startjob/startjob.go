@@ -106,6 +106,13 @@ func addCompletions(f *factory.Factory, cmd *cobra.Command) {
 	} {
 		f.CompleteFlag(cmd, flag, lookup)
 	}
+	f.CompleteFlagBy(cmd, "environment-from-secret", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		secrets := factory.InNamespace(kinds.Secret)
+		if name, _, named := strings.Cut(typed, "="); named {
+			secrets = factory.WithPrefix(factory.WithSuffix(secrets, ":"), name+"=")
+		}
+		return f.CompleteWith(cmd, typed, secrets)
+	})
 	admissioncheck.CompleteWorkers(f, cmd)
 	f.CompleteArgs(cmd, factory.Templates)
 	for flag, words := range map[string]string{

@@ -56,6 +56,7 @@ It runs session-manager-plugin, which AWS provides.`,
 		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	o.AddFlags(f, cmd)
+	o.CompleteNodeArgs(f, cmd, 1)
 	fs := cmd.Flags()
 	o.AddGroup(f, cmd, &o.Group, "the first running node of this instance group")
 	fs.StringVar(&o.Pod, "pod", "", "the node that this pod runs on")
