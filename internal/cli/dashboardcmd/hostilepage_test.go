@@ -147,7 +147,7 @@ func TestHostileNames(t *testing.T) {
 				t.Errorf("%.40q: %d %s", key, code, body)
 			}
 		}
-		if want := "get-job -n ns -o table -- " + bad; len(s.ran) != 2 || s.ran[0] != want || s.ran[1] != want {
+		if want := "get-job -n ns --kind PyTorchJob -o table -- " + bad; len(s.ran) != 2 || s.ran[0] != want || s.ran[1] != want {
 			t.Errorf("%.80q", s.ran)
 		}
 	}
