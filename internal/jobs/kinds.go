@@ -99,11 +99,22 @@ func active(j state.Job, w *state.Workload) Status {
 		return Status{State: Restarting, Since: c.LastTransitionTime, Reason: c.Reason, Message: c.Message}
 	}
 	for _, kind := range []string{"Running", "PodsRunning"} {
-		if c, ok := holds(j.Conditions, kind); ok {
+		if c, ok := holds(j.Conditions, kind); ok && !noneRuns(j) {
 			return Status{State: Running, Since: c.LastTransitionTime, Reason: c.Reason, Message: c.Message}
 		}
 	}
 	return start
+}
+
+// noneRuns reports that the operator has counted the pods of a job, and none runs or has ended. The Running condition of the
+// Kubeflow operators stays true while a pod is replaced.
+func noneRuns(j state.Job) bool {
+	for _, r := range j.Replicas {
+		if r != (state.ReplicaStatus{}) {
+			return false
+		}
+	}
+	return len(j.Replicas) > 0
 }
 
 // runs reports a job whose own status says that its pods run or ran.

@@ -125,6 +125,8 @@ func TestStatusOfPyTorchJob(t *testing.T) {
 		{"Kueue gave the workload up, there will be another", py, "q", suspended + workers, "", conds("Finished=True:OutOfSync@10"), "Pending NoWorkload 00:00 0/2"},
 		{"started before Kueue looked", py, "q", workers, running, conds("QuotaReserved=False:Pending"), "Running PyTorchJobRunning 03:00 2/2"},
 		{"with times of older operators only", py, "", workers, `"conditions":[{"type":"Running","status":"True","lastUpdateTime":"2026-11-20T10:04:00Z"}]`, "", "Running - 04:00 2/2"},
+		{"it ran, and no pod runs now", py, "", workers, conds("Running=True:R@03") + `,"replicaStatuses":{"Worker":{}}`, "", "Starting - 00:00 0/2"},
+		{"a pod has ended, and none runs now", py, "", workers, conds("Running=True:R@03") + `,"replicaStatuses":{"Worker":{"succeeded":1}}`, "", "Running R 03:00 0/2"},
 		{"unknown conditions", py, "", workers, conds("Odd=True:x Running=Unknown:y"), "", "Starting - 00:00 0/2"},
 	} {
 		t.Run(c.name, c.run)
