@@ -56,8 +56,9 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Long: `List jobs of every kind that the cluster serves, and the batch Jobs and
 RayClusters that have a queue label. SIZE is the number of pods and their
 accelerators, RUNTIME how long a job has run, WAITING how long it has waited to
-start since it was last queued. OWNER is the person who created it, if the job
-records that.
+start since it was last queued (? if Kueue keeps no time for it, as after
+several preemptions). OWNER is the person who created it, if the job records
+that.
 
 With a Prometheus server that has metrics of dcgm-exporter or neuron-monitor,
 UTIL is how busy the job's accelerators were over the last 30 minutes, on
@@ -351,7 +352,7 @@ func withParameters(t *output.Table, rows []row) {
 func cells(r row, now time.Time, all bool) []output.Cell {
 	ran, waited := jobs.RunTimes(r.job, r.status, now)
 	c := []output.Cell{{Text: r.job.Name}, {Text: string(r.status.State), Style: style(r.status.State)}, {Text: sizeText(r)}, {Text: cmp.Or(jobs.OwnerText(r.job), "-")},
-		{Text: lasted(ran)}, {Text: lasted(waited)},
+		{Text: lasted(ran)}, {Text: waitedText(r, waited)},
 		{Text: words.Since(now, r.job.CreationTimestamp)}, {Text: cmp.Or(r.job.Priority(), "-")},
 		{Text: r.job.Kind.Kind}, {Text: cmp.Or(r.job.Queue(), "-")}, {Text: words.Since(now, r.status.Since)}, {Text: cmp.Or(r.status.Reason, "-")}}
 	if all {
@@ -365,6 +366,14 @@ func lasted(d *time.Duration) string {
 		return "-"
 	}
 	return words.Age(*d)
+}
+
+// waitedText returns ? for a job that runs and has waited for a time that Kueue has not kept.
+func waitedText(r row, waited *time.Duration) string {
+	if waited == nil && r.status.Evicted && r.status.State.HoldsDevices() {
+		return "?"
+	}
+	return lasted(waited)
 }
 
 func style(s jobs.State) output.Style {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
@@ -37,5 +38,22 @@ func TestManyJobs(t *testing.T) {
 	o.Factory.IO.OutTTY = false
 	if shown, hidden := o.few(rows, table); len(shown) != 100 || hidden != nil {
 		t.Errorf("pipe: %d rows, %q", len(shown), hidden)
+	}
+}
+
+// TestWaitUnknown: the wait of a running job is ? where Kueue keeps no time for it.
+func TestWaitUnknown(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		status jobs.Status
+		want   string
+	}{
+		{jobs.Status{State: jobs.Running, Evicted: true, Since: now.Add(-time.Hour)}, "?"},
+		{jobs.Status{State: jobs.Running, Evicted: true, Since: now.Add(-time.Hour), Requeued: now.Add(-3 * time.Hour)}, "2h"},
+		{jobs.Status{State: jobs.Suspended, Evicted: true}, "-"},
+	} {
+		if got := cells(row{status: c.status}, now, false)[5].Text; got != c.want {
+			t.Errorf("%+v: %s, want %s", c.status, got, c.want)
+		}
 	}
 }
