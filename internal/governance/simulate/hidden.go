@@ -29,11 +29,11 @@ func (r *Report) hideQueues(in *inputs.Inputs) {
 				j.Before.State, j.Before.Message = Waiting, pendingMessage(in.Workload(j.Namespace, j.Workload))
 			}
 			j.Before.Reason = NotReadable
-			r.Before.Counts.add(j.Before.State, 1)
+			r.Before.Counts.add(j.Before, 1)
 		}
 		if j.After != nil && j.After.State != Finished {
 			j.After = notReadable()
-			r.After.Counts.add(Unknown, 1)
+			r.After.Counts.add(j.After, 1)
 		}
 	}
 	r.Problems = slices.DeleteFunc(r.Problems, func(p Problem) bool {
