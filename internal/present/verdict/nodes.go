@@ -77,7 +77,7 @@ func OnEmptyNodes(g fit.Placement) string {
 }
 
 // PodsPlaced returns how many pods of a role fit, and why the nodes cannot take the next one. "Then" is with the pods that
-// fit: "3 of 4 pods (worker) fit on the nodes now; then 7 nodes have fewer than 8 free nvidia.com/gpu".
+// fit: "3 of 4 pods (worker) fit on the nodes now; for the next pod, 7 nodes have fewer than 8 free nvidia.com/gpu".
 func PodsPlaced(g fit.Placement, role, where string) string {
 	text := fmt.Sprintf("%d of %s", g.PodsPlaced, words.Count(g.Pods, "pod", "pods"))
 	if role != "" {
@@ -85,7 +85,7 @@ func PodsPlaced(g fit.Placement, role, where string) string {
 	}
 	text += words.Verb(g.Pods, " fits", " fit") + where
 	if g.PodsPlaced > 0 {
-		return "only " + text + "; then " + NodeReasons(g.Reasons)
+		return "only " + text + "; for the next pod, " + NodeReasons(g.Reasons)
 	}
 	return text + ": " + NodeReasons(g.Reasons)
 }

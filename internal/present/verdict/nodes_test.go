@@ -15,9 +15,9 @@ func TestPodsPlaced(t *testing.T) {
 		want   string
 	}{
 		{0, false, "0 of 4 pods (worker) fit on the nodes now: 7 nodes have fewer than 8 free nvidia.com/gpu"},
-		{3, false, "only 3 of 4 pods (worker) fit on the nodes now; then 7 nodes have fewer than 8 free nvidia.com/gpu"},
+		{3, false, "only 3 of 4 pods (worker) fit on the nodes now; for the next pod, 7 nodes have fewer than 8 free nvidia.com/gpu"},
 		{0, true, "0 of 4 pods (worker) fit even on empty nodes: 7 nodes have fewer than 8 free nvidia.com/gpu"},
-		{3, true, "only 3 of 4 pods (worker) fit on empty nodes; then 7 nodes have fewer than 8 free nvidia.com/gpu"},
+		{3, true, "only 3 of 4 pods (worker) fit on empty nodes; for the next pod, 7 nodes have fewer than 8 free nvidia.com/gpu"},
 	} {
 		g := fit.Placement{Pods: 4, PodsPlaced: c.placed, Reasons: []fit.Reason{full}}
 		where := " on the nodes now"
