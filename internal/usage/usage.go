@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Schema is the name and version of the JSON. Fields may be added within a version.
@@ -139,6 +140,8 @@ type Document struct {
 	Incomplete, WithoutDevices int
 	// WithoutTimes counts the jobs that are left out because no time of theirs is known, not even that of their creation.
 	WithoutTimes int
+	// Missing is what could not be read. Without ClusterQueues, it is not known what was borrowed.
+	Missing []state.Unread `json:",omitempty"`
 }
 
 const day = 24 * time.Hour

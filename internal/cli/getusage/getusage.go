@@ -149,6 +149,7 @@ func Run(ctx context.Context, o *Options) error {
 		})
 	}
 	d := usage.Build(list, from, now)
+	d.Missing = state.UnreadOf(r.state.Missing)
 	d.From, d.To = d.From.Truncate(time.Second), d.To.Truncate(time.Second) // not now: a job of this second counts
 	if samples != nil {
 		first, last := samples.First.UTC(), samples.Last.UTC()
@@ -219,8 +220,8 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*reading, error
 	r := &reading{state: st, namespace: want.Namespace}
 	r.teamsHidden = slices.ContainsFunc(st.Missing, func(m state.Missing) bool { return ofQueues(m) && m.Reason != state.NotServed })
 	queues, reason := findteam.UnreadLenders(st)
-	st.Missing = slices.DeleteFunc(st.Missing, ofQueues) // only what is borrowed, and names of teams, need them
-	o.Factory.Missing(st.Missing)
+	// Only what is borrowed, and names of teams, need queues: the notes name that.
+	o.Factory.Missing(slices.DeleteFunc(slices.Clone(st.Missing), ofQueues))
 	r.events, err = state.ListEvents(ctx, c.Client, want.Namespace, kube.ListOptions{})
 	if err != nil && !kube.IsForbidden(err) && !kube.IsNotServed(err) {
 		return nil, err
