@@ -44,8 +44,14 @@ func Order(list []Member) []int {
 	out := slices.Sorted(slices.Values(first))
 	slices.SortStableFunc(out, func(a, b int) int {
 		for _, name := range names {
-			x, y := given[Parameter{name, list[a].Point.Value(name)}], given[Parameter{name, list[b].Point.Value(name)}]
-			if x != y {
+			x, hasX := given[Parameter{name, list[a].Point.Value(name)}]
+			y, hasY := given[Parameter{name, list[b].Point.Value(name)}]
+			switch {
+			case !hasX && hasY: // a job without the parameter comes first
+				return -1
+			case hasX && !hasY:
+				return 1
+			case x != y:
 				return cmp.Compare(x, y)
 			}
 		}

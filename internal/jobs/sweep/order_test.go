@@ -18,6 +18,8 @@ func TestOrder(t *testing.T) {
 		"mixed":          {"n=10,auto,2", "", "n=10 n=auto n=2"},
 		"several":        {"opt=sgd,adam n=10,2", "", "opt=sgd,n=2 opt=sgd,n=10 opt=adam,n=2 opt=adam,n=10"},
 		"added later":    {"opt=sgd,lion", "opt=adam,sgd", "opt=sgd opt=lion opt=adam"},
+		"one more later": {"n=-1,1", "n=-1,1 m=2", "n=-1 n=-1,m=2 n=1 n=1,m=2"},
+		"one less later": {"n=1 m=-1,2", "n=1", "n=1 n=1,m=-1 n=1,m=2"},
 	} {
 		var list []Member
 		seen := map[string]bool{}
