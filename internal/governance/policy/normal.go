@@ -51,7 +51,11 @@ func changing(desired, live *kueue.ClusterQueueSpec) []string {
 // stated returns a ClusterQueue that states Kueue's default of a field where a document leaves the field out and the cluster has
 // another value, such as Hold: apply leaves a field without a value as it is.
 func stated(q *kueue.ClusterQueue, live *kueue.ClusterQueueSpec) *kueue.ClusterQueue {
-	want, now := normal(&q.Spec), normal(live)
+	// Only these fields: specs of thousands of teams are not copied.
+	only := func(s *kueue.ClusterQueueSpec) *kueue.ClusterQueueSpec {
+		return normal(&kueue.ClusterQueueSpec{StopPolicy: s.StopPolicy, QueueingStrategy: s.QueueingStrategy, FlavorFungibility: s.FlavorFungibility})
+	}
+	want, now := only(&q.Spec), only(live)
 	stop := q.Spec.StopPolicy == nil && *now.StopPolicy != *want.StopPolicy
 	order := q.Spec.QueueingStrategy == "" && now.QueueingStrategy != want.QueueingStrategy
 	flavors := q.Spec.FlavorFungibility == nil && !reflect.DeepEqual(now.FlavorFungibility, want.FlavorFungibility)
