@@ -95,8 +95,6 @@ func (o *Options) Validate() error {
 	switch {
 	case o.Team != "" && o.Factory.Global.Namespace != "":
 		return factory.Excludes("team", "namespace")
-	case o.AllNamespaces && o.Team != "":
-		return errs.Usagef("-A cannot be used with --team").WithAdvice("remove one of them")
 	case o.AllNamespaces && o.Factory.Global.Namespace != "":
 		return errs.Usagef("-A cannot be used with --namespace").WithAdvice("remove one of them")
 	}
