@@ -63,7 +63,7 @@ func TestDamageAfterATime(t *testing.T) {
 			t.Fatal(err)
 		}
 		d, err := Read(dir, start.Add(-8*time.Hour), start.Add(-7*time.Hour))
-		if err != nil || len(d.Jobs) != 1 || !d.First.Equal(start.Add(24*time.Hour)) {
+		if err != nil || len(d.Jobs) != 1 || !d.First.Equal(start.Add(24*time.Hour)) || len(d.Damaged) != 1 || d.Damaged[0] != list[0].name {
 			t.Errorf("%q: %v, %+v", text, err, d)
 		}
 	}

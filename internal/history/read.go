@@ -40,6 +40,7 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 	}
 	m := newMerger(from, to)
 	var unread []string
+	last := "" // the segment that was read last, if not whole: it may be in use
 	one := func(s stored) (segment, error) {
 		path, data, err := s.read(dir)
 		if errors.Is(err, fs.ErrNotExist) { // its time to be kept has passed
@@ -56,8 +57,11 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 		if s.damaged {
 			unread = append(unread, list[i].name)
 		}
-		if (s.Format == 0 || !s.whole) && i < end-1 {
-			m.out.Damaged = append(m.out.Damaged, list[i].name)
+		if last != "" {
+			m.out.Damaged = append(m.out.Damaged, last)
+		}
+		if last = ""; s.Format == 0 || !s.whole {
+			last = list[i].name
 		}
 		m.out.Cluster = cmp.Or(m.out.Cluster, s.Cluster)
 		for n, l := range s.lines {
