@@ -19,10 +19,11 @@ type Member struct {
 // Order returns the indices of the jobs of a sweep in the order of their values, parameter by parameter: by number where all values of
 // a parameter are numbers, else as the values were given, that is in the order in which the first job of each was started.
 func Order(list []Member) []int {
-	first := make([]int, len(list)) // in the order of their start
+	out := make([]int, len(list))
 	for i := range list {
-		first[i] = i
+		out[i] = i
 	}
+	first := slices.Clone(out) // in the order of their start
 	slices.SortStableFunc(first, func(a, b int) int {
 		return cmp.Or(list[a].Created.Compare(list[b].Created), cmp.Compare(list[a].Position, list[b].Position))
 	})
@@ -41,7 +42,6 @@ func Order(list []Member) []int {
 	for _, name := range names {
 		numbers(name, given)
 	}
-	out := slices.Sorted(slices.Values(first))
 	slices.SortStableFunc(out, func(a, b int) int {
 		for _, name := range names {
 			x, hasX := given[Parameter{name, list[a].Point.Value(name)}]
