@@ -147,6 +147,9 @@ func auditTable(io *output.IO, d audit.Document, wide bool) output.Table {
 		t.Rows = append(t.Rows, output.T(string(r.Code), r.Message))
 	}
 	t.Empty = "nothing to report: " + audittext.Summary(d.Findings)
+	if !d.Complete {
+		t.Empty = "nothing to report about what could be read"
+	}
 	if len(t.Rows) > 0 {
 		t.Notes = append(t.Notes, audittext.Summary(d.Findings))
 	}

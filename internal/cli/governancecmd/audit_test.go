@@ -22,3 +22,12 @@ func TestManyFindings(t *testing.T) {
 		}
 	}
 }
+
+// TestAuditOfAPart: no finding says nothing about teams that could not be read.
+func TestAuditOfAPart(t *testing.T) {
+	for complete, want := range map[bool]string{true: "nothing to report: no team waits for quota", false: "nothing to report about what could be read"} {
+		if got := auditTable(&output.IO{}, audit.Document{Complete: complete}, false).Empty; got != want {
+			t.Errorf("complete %t: %q", complete, got)
+		}
+	}
+}
